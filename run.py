@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Set up a private environment beside this file and run the project in it. Needs only Python 3.11+.
+
+python3 run.py demo          set up, then run the worked example
+python3 run.py test          set up, then run all tests
+python3 run.py check         set up, then lint and strict types
+python3 run.py COMMAND ...   set up, then run: showthrough COMMAND ...
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+HOME = HERE / ".venv"
+BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+
+
+def set_up(lock: str) -> None:
+    """Make the environment that a lock file describes, unless it stands already."""
+    listed = HERE / "requirements" / lock
+    wanted = hashlib.sha256(listed.read_bytes() + (HERE / "pyproject.toml").read_bytes()).hexdigest()
+    stamp = HOME / f".{lock}.sha256"
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    print("Setting up .venv (once; this downloads the pinned libraries) ...", file=sys.stderr, flush=True)
+    if not PYTHON.exists():
+        run(sys.executable, "-m", "venv", str(HOME), hint="On Debian and Ubuntu: apt install python3-venv.")
+    pip = (str(PYTHON), "-m", "pip", "--quiet", "--disable-pip-version-check", "install")
+    run(*pip, "--require-hashes", "-r", str(listed))
+    run(*pip, "--no-deps", "--no-build-isolation", "--editable", str(HERE))
+    stamp.write_text(wanted)
+
+
+def run(*command: str, hint: str = "") -> None:
+    """Run a step of the set-up, or stop with a sentence."""
+    if subprocess.run(command, check=False).returncode:
+        sys.exit(f"The set-up failed at: {' '.join(command[:6])} ... {hint}")
+
+
+def main() -> int:
+    """Dispatch to the tests, the checks or the command itself."""
+    if sys.version_info < (3, 11):
+        sys.exit(f"showthrough needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+    words = sys.argv[1:]
+    if not words:
+        sys.exit((__doc__ or "").strip())
+    set_up("run.txt" if words[0] not in ("test", "check") else "test.txt")
+    if words[0] == "test":
+        return subprocess.run([PYTHON, "-m", "pytest", *words[1:]], cwd=HERE, check=False).returncode
+    if words[0] == "check":
+        steps = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
+        return max(subprocess.run([PYTHON, "-m", *step], cwd=HERE, check=False).returncode for step in steps)
+    return subprocess.run([PYTHON, "-m", "showthrough", *words], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
