@@ -1,0 +1,85 @@
+"""Every exception of the package, one tree.
+
+    ShowthroughError
+    ├── InputError                bad usage or input: a sentence that says what to do
+    │   ├── FileError             a file or folder that cannot be read or written
+    │   ├── ReleaseError          a table that is not a release of the kind it claims to be
+    │   └── ContradictionError    releases that no assignment of values to persons fits
+    │       └── ChangedValueError a person whose groups share no value
+    ├── UnknownPersonError        an id or value that the history does not hold
+    ├── NotProvenError            a pair that is neither certain nor impossible: nothing to explain
+    ├── NotConvergedError         numbers without a certificate; they ride along in ``posterior``
+    └── InternalError             our bug: please report it
+
+Messages come in two audiences. ``str(error)`` is for the person at the keyboard and may name
+ids; ``error.shareable`` never does and is what a log may keep.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from showthrough.inference.posterior import Posterior
+    from showthrough.inference.proof import Contradiction
+
+
+class ShowthroughError(Exception):
+    """Root of the tree."""
+
+    def __init__(self, message: str, *, shareable: str | None = None) -> None:
+        super().__init__(message)
+        self.shareable = message if shareable is None else shareable
+
+
+class InputError(ShowthroughError):
+    """What was given cannot be used; the message says what was expected and what to do."""
+
+
+class FileError(InputError):
+    """A file or folder that cannot be read or written."""
+
+
+class ReleaseError(InputError):
+    """A table that is not a release of the kind it claims to be."""
+
+
+class ContradictionError(InputError):
+    """Releases whose counts no assignment of values to persons fits."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        shareable: str | None = None,
+        contradiction: Contradiction | None = None,
+    ) -> None:
+        super().__init__(message, shareable=shareable)
+        self.contradiction = contradiction
+
+
+class ChangedValueError(ContradictionError):
+    """A person whose groups in different releases share no value."""
+
+
+class UnknownPersonError(ShowthroughError, KeyError):
+    """An id or value that the history does not hold."""
+
+    def __str__(self) -> str:  # KeyError would print the repr
+        return str(self.args[0])
+
+
+class NotProvenError(ShowthroughError):
+    """A pair that is neither certain nor impossible, so there is nothing to explain."""
+
+
+class NotConvergedError(ShowthroughError):
+    """The numbers carry no certificate; take them from ``posterior`` at your own risk."""
+
+    def __init__(self, message: str, *, posterior: Posterior) -> None:
+        super().__init__(message)
+        self.posterior = posterior
+
+
+class InternalError(ShowthroughError):
+    """A check of our own failed: a bug of the package, never of its input."""

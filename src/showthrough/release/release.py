@@ -1,0 +1,114 @@
+"""A release: an anonymized table as published."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import polars as pl
+
+from showthrough.release import bucketized
+from showthrough.table.frames import to_polars
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which published column plays which part."""
+
+    id: str
+    sensitive: str
+    group: str
+    quasi: tuple[str, ...] = ()
+    count: str = "count"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """An anonymized table as published; make one with `Release.bucketized` or `read_release`.
+
+    ``records`` holds the persons in published order (id, quasi-identifiers, group), ``tally`` the
+    published counts (group, value, n). Which person has which value of the group is not in here.
+    """
+
+    kind: str
+    name: str
+    roles: Roles
+    records: pl.DataFrame
+    tally: pl.DataFrame
+    shape: str = "rows"
+    date: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def bucketized(
+        cls,
+        frame: Any,
+        *,
+        id: str,
+        sensitive: str,
+        group: str,
+        values: Any = None,
+        quasi: Sequence[str] | None = None,
+        count: str = "count",
+        name: str = "",
+        date: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Release:
+        """Take a bucketized release from a frame.
+
+        One row per person with its group; the sensitive column holds the group's values in any
+        order. Or Anatomy's pair: ``frame`` the records without values, ``values`` a table of group,
+        value and count. ``quasi`` defaults to all other columns.
+        """
+        where = name or "The release"
+        rows = to_polars(frame)
+        pair = None if values is None else to_polars(values)
+        others = [c for c in rows.columns if c not in (id, sensitive, group)]
+        roles = Roles(id, sensitive, group, tuple(others if quasi is None else quasi), count)
+        records = bucketized.records(rows, roles, where=where)
+        if pair is None:
+            tally = bucketized.tally_of_rows(rows, records, roles, where=where)
+        else:
+            records, tally = bucketized.tally_of_pair(records, pair, roles, where=where)
+        return cls(
+            kind="bucketized",
+            name=name,
+            roles=roles,
+            records=records,
+            tally=tally,
+            shape="rows" if pair is None else "pair",
+            date=date,
+            parameters=MappingProxyType(dict(parameters or {})),
+        )
+
+    def groups(self) -> pl.DataFrame:
+        """Who is in which group: id, group."""
+        return self.records.select(pl.col(self.roles.id).alias("id"), pl.col(self.roles.group).alias("group"))
+
+    def counts(self) -> pl.DataFrame:
+        """What is published of each group: group, value, n."""
+        return self.tally
+
+    def to_frame(self) -> pl.DataFrame:
+        """The published rows: persons by group and id, beside the group's values in value order.
+
+        Both orders are made from published facts alone, so the row in which a value stands tells
+        nothing, whatever the order of the frame that the release was made from.
+        """
+        return bucketized.rows(self.records, self.tally, self.roles)
+
+    def save(self, folder: str | os.PathLike[str], *, format: str = "csv", overwrite: bool = False) -> None:
+        """Write a release folder: the data as CSV or Parquet and ``release.toml`` with hashes."""
+        from showthrough.release import folder as folders
+
+        folders.save(self, folder, format=format, overwrite=overwrite)
+
+    def __repr__(self) -> str:
+        named = f" {self.name!r}" if self.name else ""
+        return (
+            f"<{self.kind} release{named}: {self.records.height} persons, "
+            f"{self.tally['group'].n_unique()} groups, {self.tally['value'].n_unique()} values>"
+        )

@@ -1,0 +1,1 @@
+"""What we hold: files and frames as text or typed columns, before anything is published."""
