@@ -1,0 +1,5 @@
+"""``python -m showthrough``."""
+
+from showthrough.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""From releases to a posterior; ``run.py`` tells the story."""

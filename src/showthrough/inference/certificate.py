@@ -1,0 +1,79 @@
+"""What an answer says of itself: how far from the truth it can be, and what it took."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+ERROR_BAR = 1e-5
+GAP = 2e-10  # nats; √(GAP / 2) is ERROR_BAR
+RESIDUAL = 1e-8  # persons
+
+
+class Status(StrEnum):
+    """How much an answer is worth."""
+
+    EXACT = "exact"  # every forced zero is proven and every probability is within ERROR_BAR
+    CERTIFIED = "certified"  # within ERROR_BAR, but some forced zeros are only suspected
+    NOT_CONVERGED = "not_converged"  # no certificate: not a result
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Figures of the worst component; ``gap`` in nats, ``residual`` in persons."""
+
+    status: Status
+    gap: float
+    residual: float
+    persons: int
+    releases: int
+    signatures: int
+    variables: int
+    rows: int
+    components: int
+    proven_zeros: int
+    proven_ones: int
+    suspected_zeros: int
+    newton_steps: int
+    passes: int
+    seconds: Mapping[str, float]
+
+    @property
+    def error_bar(self) -> float:
+        """No probability is further than this from the exact maximum-entropy answer."""
+        return math.sqrt(self.gap / 2)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            **asdict(self),
+            "status": str(self.status),
+            "error_bar": self.error_bar,
+            "seconds": dict(self.seconds),
+        }
+
+    def __str__(self) -> str:
+        words = {
+            Status.EXACT: "exact: every forced zero is proven",
+            Status.CERTIFIED: f"certified; {self.suspected_zeros} forced zeros are suspected but not proven",
+            Status.NOT_CONVERGED: "not converged: the numbers are not a result",
+        }
+        return (
+            f"{words[self.status]}; every probability is within {_small(self.error_bar)} of the maximum-entropy answer "
+            f"(gap {_small(self.gap)} nats, counts met to {_small(self.residual)} persons in the worst component)"
+        )
+
+
+def _small(figure: float) -> str:
+    """A figure at the limit of double precision is not worth more digits."""
+    return "1e-15" if figure < 1e-15 else f"{figure:.1e}"
+
+
+def judge(gap: float, residual: float, suspected: int) -> Status:
+    """The status that the checker's figures allow."""
+    if not (gap <= GAP and residual <= RESIDUAL):
+        return Status.NOT_CONVERGED
+    return Status.CERTIFIED if suspected else Status.EXACT

@@ -1,0 +1,133 @@
+"""Check an answer from the published counts alone; shares no code with the solver.
+
+For multipliers mu and an answer p that meets the published counts, the entropy of p is below the
+optimum by at most G = Σ persons · KL(p ‖ softmax(mu)), and every row of p is within √(G/2) of the
+optimum in total variation (Pinsker). Both the gap G and the residual are taken per *island*, a set
+of groups tied together by common persons, so that a wrong island cannot hide among right ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from showthrough.inference.arrays import Codes, Ints, Reals
+from showthrough.inference.history import ABSENT, History
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is to be checked: a distribution per signature, and a multiplier per published row."""
+
+    of_person: Ints  # [n] signature of each person
+    start: Ints  # [m + 1]
+    value: Codes  # [v]
+    p: Reals  # [v]
+    possible: npt.NDArray[np.bool_]  # [v] False where a proof says zero
+    mu: Reals  # [rows of the history]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Worst figures over all islands; NaN-proof: anything that is not a number counts as infinite."""
+
+    residual: float
+    gap: float
+    island_residual: Reals
+    island_gap: Reals
+
+
+def check(history: History, answer: Answer) -> Finding:
+    """Recompute residual and gap of every island."""
+    signatures = answer.start.size - 1
+    persons = np.bincount(answer.of_person, minlength=signatures).astype(np.float64)
+    groups = _groups_of_signatures(history, answer.of_person, signatures)
+    owner = np.repeat(np.arange(signatures), np.diff(answer.start))
+    island_of_signature, islands = _islands(history, groups)
+
+    exponent = np.zeros(answer.value.size)
+    published = np.full(islands, 0.0)
+    key = history.row_group.astype(np.int64) * history.values.len() + history.row_value
+    expected = np.zeros(key.size)
+    for release in range(groups.shape[0]):
+        group = groups[release, owner].astype(np.int64)
+        here = np.flatnonzero(group != ABSENT)
+        wanted = group[here] * history.values.len() + answer.value[here]
+        at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
+        stray = key[at] != wanted
+        # probability on a value that the group does not publish
+        np.add.at(published, island_of_signature[owner[here[stray]]], np.abs(answer.p[here[stray]]))
+        at, here = at[~stray], here[~stray]
+        expected += np.bincount(at, weights=persons[owner[here]] * answer.p[here], minlength=key.size)
+        exponent[here] += answer.mu[at]
+
+    residual = published
+    off = np.abs(expected - history.row_count)
+    row_island = _island_of_group(groups, island_of_signature, int(history.first_group[-1]))[history.row_group]
+    np.maximum.at(residual, row_island, off)
+    total = np.add.reduceat(answer.p, answer.start[:-1])
+    np.maximum.at(residual, island_of_signature, np.abs(total - 1))
+    np.maximum.at(residual, island_of_signature[owner], np.where(answer.p < 0, -answer.p, 0))
+    stray_zero = np.where(~answer.possible, np.abs(answer.p), 0.0)
+    np.maximum.at(residual, island_of_signature[owner], stray_zero)
+
+    divergence = _divergence(answer, exponent, owner)
+    gap: Reals = np.zeros(islands)
+    np.add.at(gap, island_of_signature, persons * divergence)
+    residual = np.where(np.isfinite(residual), residual, np.inf)
+    gap = np.where(np.isfinite(gap), gap, np.inf).astype(np.float64)
+    return Finding(float(residual.max(initial=0.0)), float(gap.max(initial=0.0)), residual, gap)
+
+
+def _groups_of_signatures(history: History, of_person: Ints, signatures: int) -> Codes:
+    """The groups of each signature, read off its persons, who must all agree."""
+    groups = np.full((len(history.releases), signatures), ABSENT, dtype=np.int32)
+    groups[:, of_person] = history.group_of
+    if not np.array_equal(groups[:, of_person], history.group_of):
+        raise AssertionError("persons with different groups share a signature")
+    return groups
+
+
+def _islands(history: History, groups: Codes) -> tuple[Ints, int]:
+    signatures, total = groups.shape[1], groups.shape[1] + int(history.first_group[-1])
+    release, signature = np.nonzero(groups != ABSENT)
+    label = _joined(total, signature, signatures + groups[release, signature].astype(np.int64))
+    used, number = np.unique(label[:signatures], return_inverse=True)
+    return number, used.size
+
+
+def _joined(nodes: int, a: Ints, b: Ints) -> Ints:
+    """The smallest node that each node is joined to: hook larger roots under smaller ones, then flatten."""
+    root = np.arange(nodes)
+    while (apart := root[a] != root[b]).any():
+        one, other = root[a[apart]], root[b[apart]]
+        np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
+        while not np.array_equal(flatter := root[root], root):
+            root = flatter
+    return root
+
+
+def _island_of_group(groups: Codes, island_of_signature: Ints, total: int) -> Ints:
+    island = np.zeros(total, dtype=np.int64)
+    for own in groups:
+        here = own != ABSENT
+        island[own[here]] = island_of_signature[here]
+    return island
+
+
+def _divergence(answer: Answer, exponent: Reals, owner: Ints) -> Reals:
+    """KL(p ‖ softmax(exponent)) per signature, without cancellation: terms p·log(p/q) − p + q ≥ 0."""
+    z = np.where(answer.possible, exponent, -np.inf)
+    peak = np.maximum.reduceat(z, answer.start[:-1])
+    e = np.exp(z - peak[owner])
+    q = e / np.add.reduceat(e, answer.start[:-1])[owner]
+    p = answer.p
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        t = (p - q) / q
+        near = t * t * (0.5 - t * (1 / 6 - t / 12))
+        far = np.where(p > 0, p * np.log(p / q) - p + q, q)
+        term = np.where(np.abs(t) < 1e-3, q * near, far)
+    term = np.where((p == 0) & (q == 0), 0.0, np.maximum(term, 0.0))
+    return np.add.reduceat(term, answer.start[:-1])

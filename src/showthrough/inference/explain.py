@@ -1,0 +1,172 @@
+"""From the log of the face to a proof: only the steps that a fact leans on, in order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from showthrough.errors import ContradictionError, InternalError
+from showthrough.inference import flow, graphs, weighing
+from showthrough.inference.arrays import Flags, Ints
+from showthrough.inference.face import NEVER, Face, FlowStep, linked_pairs
+from showthrough.inference.history import History
+from showthrough.inference.narrate import Narrator
+from showthrough.inference.problem import Problem
+from showthrough.inference.proof import Argument, Contradiction, WeighedRow
+
+
+def arguments(face: Face, narrator: Narrator, targets: list[int]) -> tuple[Argument, ...]:
+    """Arguments that exclude all the variables in ``targets``, premises first."""
+    chain = _Chain(face)
+    for variable in targets:
+        chain.exclude(variable)
+    return tuple(_argument(face, narrator, weights, step) for step, weights in chain.weighings)
+
+
+def arguments_for_certain(face: Face, narrator: Narrator, own: int, removed: list[int]) -> tuple[Argument, ...]:
+    """Why one value is left: straight by the counts of that value if they tell, else value by value."""
+    chain = _Chain(face)
+    straight = _weighing_for_certain(face, own, removed)
+    if straight is None:
+        return arguments(face, narrator, removed)
+    step, weights = straight
+    chain.lean_on(weights, step)
+    long = arguments(face, narrator, removed)
+    if len(chain.weighings) + 1 > len(long):
+        return long
+    return tuple(_argument(face, narrator, w, k) for k, w in [*chain.weighings, (step, weights)])
+
+
+def contradiction_error(history: History, face: Face, of_person: Ints, weights: Ints) -> ContradictionError:
+    """The overfull weighing with its premises, as an error that names what clashes."""
+    narrator = Narrator(history, face.problem, of_person)
+    chain = _Chain(face)
+    chain.lean_on(weights, len(face.steps))
+    last = (len(face.steps), weights)
+    steps = tuple(_argument(face, narrator, w, step) for step, w in [*chain.weighings, last])
+    changed = "refuse" if history.split_release is None else "split"
+    found = Contradiction(steps, history.names, changed)
+    rows = np.flatnonzero(weights)
+    groups = [int(g) for g in dict.fromkeys(face.problem.row_group[rows])]
+    values = dict.fromkeys(str(history.values[int(v)]) for v in face.problem.row_value[rows])
+    clash = "; ".join(narrator.groups([g]) for g in groups[:8])
+    lead = "The releases contradict each other: no assignment of values to persons fits all counts."
+    return ContradictionError(
+        f"{lead}\n{found}",
+        shareable=f"{lead} The clash is about {', '.join(list(values)[:8])} in {clash}.",
+        contradiction=found,
+    )
+
+
+class _Chain:
+    """Collects weighings so that each comes after those it leans on."""
+
+    def __init__(self, face: Face) -> None:
+        self.face = face
+        self.weighings: list[tuple[int, Ints]] = []
+        self._excluded: set[int] = set()
+
+    def exclude(self, variable: int) -> None:
+        if variable in self._excluded:
+            return
+        step = int(self.face.removed_at[variable])
+        weights = _weighing_for(self.face, step, variable)
+        self.lean_on(weights, step)
+        alive = self.face.alive_before(step)
+        proven = weighing.proven_zeros(self.face.problem, alive, weights)
+        if proven is None or not proven[variable]:
+            raise InternalError("A logged step does not prove what it excluded.")
+        self._excluded.update(int(v) for v in np.flatnonzero(proven))
+        self.weighings.append((step, weights))
+
+    def lean_on(self, weights: Ints, step: int) -> None:
+        """Exclude first what the weighing takes for granted: open values that would score too high."""
+        problem = self.face.problem
+        score = weighing.scores(problem, weights)
+        best = weighing.best_scores(problem, self.face.alive_before(step), score)
+        earlier = self.face.removed_at < step
+        for variable in np.flatnonzero(earlier & (score > best[problem.signature])):
+            self.exclude(int(variable))
+
+
+def _weighing_for(face: Face, step: int, variable: int) -> Ints:
+    """A weighing that excludes the variable, as small as we can find."""
+    how = face.steps[step]
+    if not isinstance(how, FlowStep):
+        return how.weights
+    problem, alive = face.problem, face.alive_before(step)
+    own = slice(problem.start[problem.signature[variable]], problem.start[problem.signature[variable] + 1])
+    siblings = [v for v in range(own.start, own.stop) if v != variable and alive[v]]
+    for candidate in [variable, *siblings]:
+        only = problem.value == problem.value[candidate]
+        pair = flow.pair_flow(problem, alive, how.first, how.second, only)
+        for weights in _cuts(problem, pair, candidate):
+            proven = weighing.proven_zeros(problem, alive, weights)
+            if proven is not None and proven[variable]:
+                return weights
+    raise InternalError("A logged flow does not exclude what it excluded.")
+
+
+def _weighing_for_certain(face: Face, own: int, removed: list[int]) -> tuple[int, Ints] | None:
+    """A cut of the certain value alone that excludes all others, as early as the log allows."""
+    problem = face.problem
+    step = min(int(face.removed_at[v]) for v in removed)
+    alive = face.alive_before(step)
+    only = problem.value == problem.value[own]
+    releases = np.flatnonzero(problem.row[:, own] != problem.rows)
+    for first, second in linked_pairs(problem):
+        if first in releases or second in releases:
+            pair = flow.pair_flow(problem, alive, first, second, only)
+            for weights in _cuts(problem, pair, own):
+                proven = weighing.proven_zeros(problem, alive, weights)
+                if proven is not None and proven[removed].all():
+                    return step, weights
+    return None
+
+
+def _cuts(problem: Problem, pair: flow.PairFlow, variable: int) -> list[Ints]:
+    """The closed sets of nodes that fix the edge of a variable, smallest first."""
+    edge = pair.edge[variable]
+    if edge < 0 or not pair.feasible:
+        return []
+    tail, head, used = int(pair.tail[edge]), int(pair.head[edge]), pair.flow[edge] > 0
+    inner, outer = (tail, head) if used else (head, tail)
+    nodes = flow.node_count(problem)
+    tails, heads = pair.residual()
+    forward = graphs.reachable(nodes, tails, heads, inner)
+    backward = ~graphs.reachable(nodes, heads, tails, outer)
+    cuts = []
+    for inside in (forward, backward):
+        if inside[outer] or not inside[inner]:
+            continue
+        for part in (_connected_part(pair, inside, inner, nodes), inside):
+            cuts.append(flow.cut_weights(problem, pair, part))
+        around = _connected_part(pair, ~inside, outer, nodes)
+        cuts.append(flow.cut_weights(problem, pair, ~around))
+    return sorted(cuts, key=np.count_nonzero)
+
+
+def _connected_part(pair: flow.PairFlow, inside: Flags, start: int, nodes: int) -> Flags:
+    """The part of a set that hangs together around a node: it is closed on its own."""
+    both = inside[pair.tail] & inside[pair.head]
+    tail, head = pair.tail[both], pair.head[both]
+    return graphs.reachable(nodes, np.concatenate([tail, head]), np.concatenate([head, tail]), start)
+
+
+def _argument(face: Face, narrator: Narrator, weights: Ints, step: int) -> Argument:
+    problem, history = face.problem, narrator.history
+    rows = tuple(
+        WeighedRow(
+            int(problem.row_release[r]),
+            history.group_label(int(problem.row_group[r])),
+            history.values[int(problem.row_value[r])],
+            int(weights[r]),
+        )
+        for r in np.flatnonzero(weights)
+    )
+    return Argument(rows, narrator.tell(weights, face.alive_before(step)))
+
+
+def excluded_by_counts(face: Face, signature: int) -> list[int]:
+    """Variables of a signature that some step excluded."""
+    own = range(int(face.problem.start[signature]), int(face.problem.start[signature + 1]))
+    return [v for v in own if face.removed_at[v] != NEVER]

@@ -1,0 +1,145 @@
+"""The face: which variables are zero in *every* assignment that fits, found and proven.
+
+On such a variable the multipliers of the maximum-entropy solution run to infinity, so they are
+removed before the solve (facial reduction; Fienberg and Rinaldo, *Annals of Statistics* 2012).
+Each removal is logged with the step that proves it, so that `explain` can tell the reason later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from showthrough.inference import flow, weighing
+from showthrough.inference.arrays import Flags, Ints
+from showthrough.inference.history import ABSENT
+from showthrough.inference.problem import Problem
+
+NEVER = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class FlowStep:
+    """Zeros proven by the flow between two releases."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True)
+class WeighingStep:
+    """Zeros proven by one weighing of rows (found by a linear program)."""
+
+    weights: Ints
+
+
+Step = FlowStep | WeighingStep
+
+
+class Contradicted(Exception):  # noqa: N818 - a finding on its way up, not an error for users
+    """A weighing that no assignment can satisfy; becomes a ContradictionError with names."""
+
+    def __init__(self, weights: Ints) -> None:
+        super().__init__("contradiction")
+        self.weights = weights
+
+
+@dataclass
+class Face:
+    """What is still possible, and the log of how the rest was excluded."""
+
+    problem: Problem
+    alive: Flags
+    removed_at: npt.NDArray[np.int32]  # [v] the step that excluded the variable, or NEVER
+    steps: list[Step] = field(default_factory=list)
+    suspects: Flags | None = None  # zeros that a linear program reports but no weighing proves yet
+
+    @classmethod
+    def whole(cls, problem: Problem) -> Face:
+        """Nothing excluded yet."""
+        return cls(
+            problem,
+            np.ones(problem.variables, dtype=bool),
+            np.full(problem.variables, NEVER, dtype=np.int32),
+        )
+
+    def exclude(self, zeros: Flags, step: Step) -> None:
+        """Log a proven step."""
+        self.alive &= ~zeros
+        self.removed_at[zeros] = len(self.steps)
+        self.steps.append(step)
+
+    def alive_before(self, step: int) -> Flags:
+        """What was possible when a step was taken."""
+        return self.removed_at >= step
+
+    def choices(self) -> Ints:
+        """[m] how many values are left for each signature."""
+        return np.add.reduceat(self.alive.astype(np.int64), self.problem.start[:-1])
+
+
+def close_by_flow(face: Face, *, tick: Callable[[], None] = lambda: None) -> None:
+    """Run the flows of all pairs of releases that share persons until nothing changes."""
+    problem = face.problem
+    pairs = linked_pairs(problem)
+    due = list(pairs)
+    while due:
+        first, second = due.pop(0)
+        tick()
+        if _flow_step(face, first, second):
+            due = [p for p in pairs if p != (first, second)] + [(first, second)]
+            refuse_starved_rows(face)
+
+
+def linked_pairs(problem: Problem) -> list[tuple[int, int]]:
+    """Pairs of releases with a common person; a release that has none is paired with any other."""
+    releases = problem.groups.shape[0]
+    here = problem.groups != ABSENT
+    return [(a, b) for a, b in combinations(range(releases), 2) if (here[a] & here[b]).any()]
+
+
+def refuse_starved_rows(face: Face) -> None:
+    """A row whose variables are all excluded contradicts its published count."""
+    problem = face.problem
+    served = np.zeros(problem.rows + 1, dtype=bool)
+    for row in problem.row:
+        served[row[face.alive]] = True
+    starved = np.flatnonzero(~served[:-1])
+    if starved.size:
+        weights = np.zeros(problem.rows, dtype=np.int64)
+        weights[starved[0]] = 1
+        raise Contradicted(weights)
+
+
+def _flow_step(face: Face, first: int, second: int) -> bool:
+    problem = face.problem
+    pair = flow.pair_flow(problem, face.alive, first, second)
+    if not pair.feasible:
+        inside = np.zeros(flow.node_count(problem), dtype=bool)
+        inside[pair.unmet] = True
+        raise Contradicted(_violated_cut(face, pair, inside))
+    zero, one = flow.forced(problem, face.alive, pair)
+    certain = np.zeros(problem.signatures, dtype=bool)
+    certain[problem.signature[one]] = True
+    zeros = zero | (face.alive & ~one & certain[problem.signature])
+    if not zeros.any():
+        return False
+    face.exclude(zeros, FlowStep(first, second))
+    return True
+
+
+def _violated_cut(face: Face, pair: flow.PairFlow, inside: Flags) -> Ints:
+    """The overfull cut of one value: all values share the graph, so look at each alone."""
+    problem = face.problem
+    node_value = np.concatenate([problem.row_value, np.arange(flow.node_count(problem) - problem.rows)])
+    for value in np.unique(node_value[inside]):
+        weights = flow.cut_weights(problem, pair, inside & (node_value == value))
+        weights[problem.row_value != value] = 0
+        best = weighing.best_scores(problem, face.alive, weighing.scores(problem, weights))
+        if weighing.surplus(problem, best, weights) < 0:
+            return weights
+    raise AssertionError("an infeasible flow has an overfull cut")

@@ -1,0 +1,199 @@
+"""Graph algorithms on edge lists: components, strong components, reachability, maximum flow.
+
+Each has two bodies with the same answer: plain Python for small graphs, which costs no start-up,
+and SciPy for large ones, which is imported only then. Edges are arrays ``tail`` and ``head``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from showthrough.inference.arrays import Flags, Ints
+
+SMALL = 3000  # edges
+
+
+def components(nodes: int, tail: Ints, head: Ints) -> tuple[int, Ints]:
+    """Number of connected components, and the component of each node."""
+    if tail.size > SMALL:
+        from scipy.sparse.csgraph import connected_components
+
+        count, label = connected_components(_matrix(nodes, tail, head), directed=False)
+        return int(count), label.astype(np.int64)
+    parent = list(range(nodes))
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for a, b in zip(tail.tolist(), head.tolist(), strict=True):
+        parent[root(a)] = root(b)
+    roots = np.array([root(node) for node in range(nodes)], dtype=np.int64)
+    found, label = np.unique(roots, return_inverse=True)
+    return found.size, label
+
+
+def strong_components(nodes: int, tail: Ints, head: Ints) -> Ints:
+    """The strongly connected component of each node."""
+    if tail.size > SMALL:
+        from scipy.sparse.csgraph import connected_components
+
+        _, label = connected_components(_matrix(nodes, tail, head), directed=True, connection="strong")
+        return np.asarray(label, dtype=np.int64)
+    return _tarjan(nodes, _successors(tail, head))
+
+
+def reachable(nodes: int, tail: Ints, head: Ints, start: int) -> Flags:
+    """Which nodes a walk from ``start`` can visit."""
+    seen = np.zeros(nodes, dtype=bool)
+    if tail.size > SMALL:
+        from scipy.sparse.csgraph import breadth_first_order
+
+        seen[breadth_first_order(_matrix(nodes, tail, head), start, return_predecessors=False)] = True
+        return seen
+    after = _successors(tail, head)
+    seen[start] = True
+    queue = deque([start])
+    while queue:
+        for node in after.get(queue.popleft(), ()):
+            if not seen[node]:
+                seen[node] = True
+                queue.append(node)
+    return seen
+
+
+def maximum_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sink: int) -> tuple[int, Ints]:
+    """Value of a maximum flow, and its flow on each edge; no edge may stand twice or in both directions."""
+    if tail.size > SMALL:
+        return _scipy_flow(nodes, tail, head, room, source, sink)
+    return _dinic(tail.tolist(), head.tolist(), room.tolist(), source, sink)
+
+
+def _matrix(nodes: int, tail: Ints, head: Ints) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(tail.size, dtype=np.int8), (tail, head)), shape=(nodes, nodes))
+
+
+def _scipy_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sink: int) -> tuple[int, Ints]:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    graph = csr_array((room.astype(np.int32), (tail, head)), shape=(nodes, nodes))
+    result = maximum_flow(graph, source, sink)
+    routed = csr_array(result.flow)
+    routed.sort_indices()
+    from_node = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(routed.indptr))
+    at = np.searchsorted(from_node * nodes + routed.indices, tail * nodes + head)
+    return int(result.flow_value), routed.data[at].astype(np.int64)
+
+
+def _successors(tail: Ints, head: Ints) -> dict[int, list[int]]:
+    after: dict[int, list[int]] = {}
+    for a, b in zip(tail.tolist(), head.tolist(), strict=True):
+        after.setdefault(a, []).append(b)
+    return after
+
+
+def _tarjan(nodes: int, after: dict[int, list[int]]) -> Ints:
+    """Tarjan's algorithm without recursion."""
+    label = np.full(nodes, -1, dtype=np.int64)
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    found = 0
+    for root in after:
+        if root in index:
+            continue
+        work = [(root, iter(after.get(root, ())))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        while work:
+            node, rest = work[-1]
+            for other in rest:
+                if other not in index:
+                    index[other] = low[other] = len(index)
+                    stack.append(other)
+                    work.append((other, iter(after.get(other, ()))))
+                    break
+                if label[other] < 0:
+                    low[node] = min(low[node], index[other])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    while True:
+                        member = stack.pop()
+                        label[member] = found
+                        if member == node:
+                            break
+                    found += 1
+    alone = label < 0
+    label[alone] = found + np.arange(int(alone.sum()))
+    return label
+
+
+def _dinic(tail: list[int], head: list[int], room: list[int], source: int, sink: int) -> tuple[int, Ints]:
+    """Dinic's algorithm; edge 2k is edge k, edge 2k + 1 its reverse."""
+    left = [0] * (2 * len(room))
+    left[::2] = room
+    target = [0] * len(left)
+    target[::2], target[1::2] = head, tail
+    leaving: dict[int, list[int]] = {source: [], sink: []}
+    for k, (a, b) in enumerate(zip(tail, head, strict=True)):
+        leaving.setdefault(a, []).append(2 * k)
+        leaving.setdefault(b, []).append(2 * k + 1)
+    value = 0
+    while True:
+        level = {source: 0}
+        queue = deque([source])
+        while queue:
+            node = queue.popleft()
+            for e in leaving[node]:
+                if left[e] and target[e] not in level:
+                    level[target[e]] = level[node] + 1
+                    queue.append(target[e])
+        if sink not in level:
+            return value, np.array(left[1::2], dtype=np.int64)
+        tried = dict.fromkeys(level, 0)
+        while path := _augmenting_path(leaving, target, left, level, tried, source, sink):
+            amount = min(left[e] for e in path)
+            for e in path:
+                left[e] -= amount
+                left[e ^ 1] += amount
+            value += amount
+
+
+def _augmenting_path(
+    leaving: dict[int, list[int]],
+    target: list[int],
+    left: list[int],
+    level: dict[int, int],
+    tried: dict[int, int],
+    source: int,
+    sink: int,
+) -> list[int]:
+    """A path of edges with room, one level deeper each; ``tried`` remembers dead ends."""
+    path: list[int] = []
+    node = source
+    while node != sink:
+        edges = leaving[node]
+        while tried[node] < len(edges):
+            e = edges[tried[node]]
+            if left[e] and level.get(target[e], -1) == level[node] + 1:
+                path.append(e)
+                node = target[e]
+                break
+            tried[node] += 1
+        else:
+            if not path:
+                return []
+            node = target[path.pop() ^ 1]
+            tried[node] += 1
+    return path

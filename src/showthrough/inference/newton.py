@@ -1,0 +1,251 @@
+"""Maximum entropy by Newton's method on the softmax dual, all components at once.
+
+With the One constraints eliminated the dual is a weighted multinomial logit, smooth and convex:
+
+    F(mu) = Σ_σ w[σ] · log Σ_s exp( Σ_r mu[row_r(σ, s)] ) − Σ_rows c · mu
+    x[σ, s] = softmax over s;  gradient = expected counts − c
+
+Components are independent, so every scalar of the method (step length, conjugate-gradient
+coefficients, stopping) is a vector with one entry per component; a component that has converged
+leaves the batch. Legend: mu multipliers [rows], x probabilities [v], g gradient, H Hessian,
+d Newton direction, w weights, c counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
+from showthrough.inference.reduce import Reduced
+
+RESIDUAL = 1e-10  # persons, before the final correction
+SCALING_SWEEPS = 3
+_FLOOR = 1e-300
+
+
+@dataclass
+class Solution:
+    """Where the method stopped; ``converged`` per component."""
+
+    mu: Reals
+    converged: Flags
+    newton_steps: int
+    passes: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """F per component, the probabilities and the gradient at one mu."""
+
+    F: Reals
+    x: Reals
+    g: Reals
+
+
+class Kernel:
+    """The four passes over the variables that everything is made of."""
+
+    def __init__(self, problem: Reduced) -> None:
+        self.problem = problem
+        self.length = np.diff(problem.start)
+        self.weight = np.repeat(problem.weight, self.length)
+        self.passes = 0
+
+    def spread(self, rows: Reals) -> Reals:
+        """[v] sum of a row vector over the rows of each variable."""
+        extended = np.append(rows, 0.0)
+        total = extended[self.problem.row[0]]
+        for row in self.problem.row[1:]:
+            total += extended[row]
+        return np.asarray(total)
+
+    def gather(self, variables: Reals) -> Reals:
+        """[rows] sum of a variable vector over the variables of each row."""
+        size = self.problem.rows + 1
+        total = np.zeros(size)
+        for row in self.problem.row:
+            total += sum_by(row, variables, size)
+        return total[:-1]
+
+    def per_signature(self, variables: Reals) -> Reals:
+        """[m] sum over the variables of each signature."""
+        return np.add.reduceat(variables, self.problem.start[:-1])
+
+    def per_component(self, rows: Reals) -> Reals:
+        """[k] sum over the rows of each component."""
+        return sum_by(self.problem.row_component, rows, self.problem.components)
+
+    def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
+        """Probabilities, and log Σ exp per signature."""
+        self.passes += 1
+        z = self.spread(mu)
+        top = np.maximum.reduceat(z, self.problem.start[:-1])
+        e = np.exp(z - np.repeat(top, self.length))
+        total = self.per_signature(e)
+        return e / np.repeat(total, self.length), np.log(total) + top
+
+    def at(self, mu: Reals) -> Point:
+        """Everything Newton needs to know of a point."""
+        x, log_sum = self.softmax(mu)
+        p = self.problem
+        F = sum_by(p.signature_component, p.weight * log_sum, p.components)
+        F -= self.per_component(p.count * mu)
+        return Point(F, x, self.gather(self.weight * x) - p.count)
+
+    def tangent(self, x: Reals, d: Reals) -> Reals:
+        """[v] how the logarithm of each x changes along d: its score less the mean of the signature."""
+        z = self.spread(d)
+        return z - np.repeat(self.per_signature(x * z), self.length)
+
+    def hessian(self, x: Reals, d: Reals) -> Reals:
+        """H·d without H."""
+        self.passes += 1
+        return self.gather(self.weight * x * self.tangent(x, d))
+
+    def diagonal(self, x: Reals) -> Reals:
+        """The diagonal of H."""
+        return self.gather(self.weight * x * (1 - x))
+
+
+def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) -> Solution:
+    """Minimise F in every component."""
+    mu = np.zeros(problem.rows) if start is None else start.copy()
+    converged = np.zeros(problem.components, dtype=bool)
+    if start is None:
+        mu = _scaled(problem, mu)
+    active, part, passes, step = np.arange(problem.components), problem, 0, 0
+    rows = np.arange(problem.rows)
+    while active.size and step < max_steps:
+        kernel = Kernel(part)
+        mu[rows], done = _newton_step(kernel, mu[rows])
+        passes += kernel.passes
+        step += 1
+        converged[active[done]] = True
+        if done.any():
+            keep = ~done
+            rows = rows[keep[part.row_component]]
+            part, active = _restrict(part, keep), active[keep]
+    return Solution(mu, converged, step, passes)
+
+
+def correct(problem: Reduced, mu: Reals, *, sweeps: int = 3) -> tuple[Reals, int]:
+    """Move the softmax of mu onto the Relation rows: the One rows stay exact, positive stays positive.
+
+    The move is the primal side of a Newton step, x·(1 + tangent), repeated on what is left.
+    """
+    kernel = Kernel(problem)
+    point = kernel.at(mu)
+    x, g = point.x, point.g
+    for _ in range(sweeps):
+        if not g.size or np.abs(g).max() <= 1e-15 * max(1.0, float(problem.count.max())):
+            break
+        d = _conjugate_gradient(kernel, point.x, -g, relative=np.full(problem.components, 1e-8))
+        moved = x + point.x * kernel.tangent(point.x, d)
+        left = kernel.gather(kernel.weight * moved) - problem.count
+        if moved.min() < 0 or np.abs(left).max() >= np.abs(g).max():
+            break
+        x, g = moved, left
+    return x, kernel.passes
+
+
+def _scaled(problem: Reduced, mu: Reals) -> Reals:
+    """A few sweeps of iterative scaling give Newton a good start."""
+    kernel = Kernel(problem)
+    for _ in range(SCALING_SWEEPS):
+        for row in problem.row:
+            x, _ = kernel.softmax(mu)
+            expected = sum_by(row, kernel.weight * x, problem.rows + 1)[:-1]
+            own = expected > 0
+            mu[own] += np.log(problem.count[own] / np.maximum(expected[own], _FLOOR))
+    return mu
+
+
+def _newton_step(kernel: Kernel, mu: Reals) -> tuple[Reals, Flags]:
+    """One damped Newton step per component; also says which components had converged before it."""
+    p = kernel.problem
+    here = kernel.at(mu)
+    residual = _component_max(p, np.abs(here.g))
+    scale = np.maximum(1.0, _component_max(p, p.count))
+    done = residual <= RESIDUAL * np.maximum(1.0, 1e-6 * scale)
+    norm = np.sqrt(kernel.per_component(here.g**2))
+    d = _conjugate_gradient(kernel, here.x, -here.g, relative=np.minimum(0.1, np.sqrt(norm)), skip=done)
+    slope = kernel.per_component(here.g * d)
+    length = np.where(done | (slope >= 0), 0.0, 1.0)
+    pending = length > 0
+    for _ in range(40):
+        trial = mu + length[p.row_component] * d
+        there = kernel.at(trial)
+        rounding = 1e-13 * (1 + np.abs(here.F))
+        lower = here.F + 1e-4 * length * slope + rounding >= there.F
+        calmer = np.sqrt(kernel.per_component(there.g**2)) < norm
+        # near the optimum F no longer tells points apart, but its gradient does
+        pending &= ~np.where(-slope > 1e3 * rounding, lower, calmer)
+        if not pending.any():
+            break
+        length[pending] *= 0.5
+    length[pending] = 0.0
+    return mu + length[p.row_component] * d, done
+
+
+def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, *, relative: Reals, skip: Flags | None = None) -> Reals:
+    """Solve H·d = right in every component; H is singular but consistent with a gradient."""
+    p = kernel.problem
+    on_row = p.row_component
+    diagonal = kernel.diagonal(x)
+    inverse = np.where(diagonal > 0, 1.0 / np.maximum(diagonal, _FLOOR), 0.0)
+    d, r = np.zeros_like(right), right.copy()
+    goal = relative * np.sqrt(kernel.per_component(right**2 * inverse))
+    active = goal > 0
+    if skip is not None:
+        active &= ~skip
+    z = inverse * r
+    direction, rz = z.copy(), kernel.per_component(r * z)
+    limit = 2 * int(np.bincount(on_row, minlength=1).max(initial=1)) + 20
+    for _ in range(min(limit, 2000)):
+        if not active.any():
+            break
+        Hd = kernel.hessian(x, direction)
+        curvature = kernel.per_component(direction * Hd)
+        active &= curvature > 0
+        alpha = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)[on_row]
+        d += alpha * direction
+        r -= alpha * Hd
+        z = inverse * r
+        new = kernel.per_component(r * z)
+        active &= np.sqrt(new) > goal
+        beta = np.where(active, new / np.where(rz > 0, rz, 1.0), 0.0)
+        direction = z + beta[on_row] * direction
+        rz = new
+    return d
+
+
+def _component_max(problem: Reduced, rows: Reals) -> Reals:
+    top = np.zeros(problem.components)
+    np.maximum.at(top, problem.row_component, rows)
+    return top
+
+
+def _restrict(problem: Reduced, keep: Flags) -> Reduced:
+    """The same batch without the components that are done."""
+    number = np.cumsum(keep) - 1
+    signatures = keep[problem.signature_component]
+    rows = keep[problem.row_component]
+    length = np.diff(problem.start)
+    variables = np.repeat(signatures, length)
+    place = np.full(problem.rows + 1, int(rows.sum()), dtype=problem.row.dtype)
+    place[:-1][rows] = np.arange(rows.sum())
+    kept: Ints = np.concatenate([[0], np.cumsum(length[signatures])]).astype(np.int64)
+    return replace(
+        problem,
+        weight=problem.weight[signatures],
+        start=kept,
+        row=place[problem.row[:, variables]],
+        count=problem.count[rows],
+        signature_component=number[problem.signature_component[signatures]],
+        row_component=number[problem.row_component[rows]],
+        components=int(keep.sum()),
+        variable_of=problem.variable_of[variables],
+        row_of=problem.row_of[rows],
+    )

@@ -1,0 +1,111 @@
+"""Presolve as reversible steps: each returns a smaller problem and how to undo it.
+
+The chain: drop the proven zeros, fix the persons who have one value left, drop rows that no
+variable serves any more, and order everything by connected component.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from showthrough.inference import graphs
+from showthrough.inference.arrays import Codes, Flags, Ints, Reals
+from showthrough.inference.problem import Problem
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A problem in which every signature has a choice, sorted by component, with the way back.
+
+    Legend: m signatures, v variables, k components; ``start`` etc. as in `Problem`.
+    """
+
+    weight: Reals  # [m]
+    start: Ints  # [m + 1]
+    row: Codes  # [R, v]; ``rows`` where absent
+    count: Reals  # [rows] what is left of the published counts
+    signature_component: Ints  # [m], ascending
+    row_component: Ints  # [rows], ascending
+    components: int
+    variable_of: Ints  # [v] the variable of the full problem
+    row_of: Ints  # [rows] the row of the full problem
+
+    @property
+    def rows(self) -> int:
+        return self.count.size
+
+    def undo(self, x: Reals, alive: Flags) -> Reals:
+        """The full answer: zeros where excluded, one where a single value is left, x elsewhere."""
+        full = alive.astype(np.float64)
+        full[self.variable_of] = x
+        return full
+
+    def undo_rows(self, mu: Reals, problem: Problem) -> Reals:
+        """The multipliers of all rows of the full problem (0 where the row dropped out)."""
+        full = np.zeros(problem.rows)
+        full[self.row_of] = mu
+        return full
+
+
+def reduce(problem: Problem, alive: Flags) -> Reduced:
+    """Apply the chain."""
+    count, signatures = _fix_certain(problem, alive)
+    variable_of = np.flatnonzero(alive & signatures[problem.signature])
+    row_of = _served_rows(problem, variable_of)
+    component, row_component, components = _components(problem, variable_of, row_of)
+
+    own = problem.signature[variable_of]
+    order = np.lexsort((variable_of, component[own]))
+    variable_of, own = variable_of[order], own[order]
+    first = np.flatnonzero(np.append(True, own[1:] != own[:-1])) if own.size else np.empty(0, dtype=np.int64)
+    row_order = np.argsort(row_component, kind="stable")
+    row_of, row_component = row_of[row_order], row_component[row_order]
+    place = np.full(problem.rows + 1, row_of.size, dtype=np.int32)
+    place[row_of] = np.arange(row_of.size)
+    return Reduced(
+        weight=problem.weight[own[first]].astype(np.float64),
+        start=np.append(first, own.size).astype(np.int64),
+        row=place[problem.row[:, variable_of]],
+        count=count[row_of].astype(np.float64),
+        signature_component=component[own[first]],
+        row_component=row_component,
+        components=components,
+        variable_of=variable_of,
+        row_of=row_of,
+    )
+
+
+def _fix_certain(problem: Problem, alive: Flags) -> tuple[Ints, Flags]:
+    """Counts without the persons who have one value left, and the signatures with a choice."""
+    choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
+    certain = alive & (choices == 1)[problem.signature]
+    weight = problem.weight[problem.signature[certain]]
+    count = np.append(problem.count, 0)
+    for row in problem.row:
+        np.subtract.at(count, row[certain], weight)
+    return count[:-1], choices > 1
+
+
+def _served_rows(problem: Problem, variables: Ints) -> Ints:
+    served = np.zeros(problem.rows + 1, dtype=bool)
+    for row in problem.row:
+        served[row[variables]] = True
+    return np.flatnonzero(served[:-1])
+
+
+def _components(problem: Problem, variables: Ints, rows: Ints) -> tuple[Ints, Ints, int]:
+    """Components of the graph of signatures and rows, numbered from 0 over those that remain."""
+    own = problem.signature[variables]
+    tails, heads = [], []
+    for row in problem.row:
+        present = row[variables] != problem.rows
+        tails.append(own[present])
+        heads.append(problem.signatures + row[variables][present].astype(np.int64))
+    nodes = problem.signatures + problem.rows
+    _, label = graphs.components(nodes, np.concatenate(tails), np.concatenate(heads))
+    used = np.unique(label[problem.signatures + rows])
+    number = np.full(nodes, -1, dtype=np.int64)
+    number[used] = np.arange(used.size)
+    return number[label[: problem.signatures]], number[label[problem.signatures + rows]], used.size

@@ -1,0 +1,176 @@
+"""The exact reference for the face: one linear program per component tells all zeros at once.
+
+In the homogeneous program
+
+    maximise Σ y   subject to   A (y + z) = t · b,   0 ≤ y ≤ 1,   z ≥ 0,   t ≥ 1
+
+y is 1 on every variable that can be positive and 0 on every forced zero. Its dual solution is a
+direction of recession; rounded to whole numbers it is a weighing that proves the zeros exactly.
+Nothing is believed that the weighing does not prove. Legend: A, b rows One and Relation of one
+component, in persons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from showthrough.errors import InternalError
+from showthrough.inference import weighing
+from showthrough.inference.arrays import Flags, Ints, Reals
+from showthrough.inference.problem import Problem
+from showthrough.inference.reduce import Reduced
+
+SCALES = (1, 2, 3, 4, 6, 12, 5, 10, 20, 60, 7, 8, 9, 24, 120, 420, 840, 2520)
+_FEASIBLE = 1e-7
+
+
+@dataclass(frozen=True)
+class Support:
+    """The verdict on one component, in terms of the full problem."""
+
+    zeros: Flags  # [v] reported zero by the program
+    proofs: list[Ints]  # weighings, in order
+    contradiction: Ints | None = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """One component as a linear program over persons y[σ, s] = w[σ]·x[σ, s]."""
+
+    A: sp.csr_array  # One rows, then Relation rows
+    b: Reals
+    ones: int
+    variable_of: Ints
+    row_of: Ints
+
+
+def program(reduced: Reduced, component: int) -> Program:
+    """Write down one component."""
+    signatures = np.flatnonzero(reduced.signature_component == component)
+    rows = np.flatnonzero(reduced.row_component == component)
+    spans = [np.arange(reduced.start[s], reduced.start[s + 1]) for s in signatures]
+    variables = np.concatenate(spans)
+    length = np.array([s.size for s in spans])
+    place = np.full(reduced.rows + 1, -1, dtype=np.int64)
+    place[rows] = np.arange(rows.size) + signatures.size
+    tail, head = [np.repeat(np.arange(signatures.size), length)], [np.arange(variables.size)]
+    for row in reduced.row:
+        at = place[row[variables]]
+        tail.append(at[at >= 0])
+        head.append(np.flatnonzero(at >= 0))
+    shape = (signatures.size + rows.size, variables.size)
+    tails, heads = np.concatenate(tail), np.concatenate(head)
+    A = sp.csr_array((np.ones(tails.size), (tails, heads)), shape=shape)
+    b = np.concatenate([reduced.weight[signatures], reduced.count[rows]])
+    return Program(A, b, signatures.size, reduced.variable_of[variables], reduced.row_of[rows])
+
+
+def decide(problem: Problem, alive: Flags, lp: Program) -> Support:
+    """Find the zeros of one component and prove them."""
+    overfull = _contradiction(problem, alive, lp)
+    none = np.zeros(problem.variables, dtype=bool)
+    if overfull is not None:
+        return Support(none, [], overfull)
+    y, dual = _support_program(lp)
+    zeros = none.copy()
+    zeros[lp.variable_of[y < 0.5]] = True
+    proofs: list[Ints] = []
+    now = alive.copy()
+    for candidate in (dual, *_single_directions(lp, zeros[lp.variable_of])):
+        open_zeros = zeros & now
+        if not open_zeros.any():
+            break
+        weights = _whole_weighing(problem, now, lp, candidate, open_zeros)
+        if weights is not None:
+            proven = weighing.proven_zeros(problem, now, weights)
+            assert proven is not None
+            now &= ~proven
+            proofs.append(weights)
+    return Support(zeros, proofs)
+
+
+def _support_program(lp: Program) -> tuple[Reals, Reals]:
+    v = lp.A.shape[1]
+    scale = 1.0 / max(1.0, float(lp.b.max()))
+    A = sp.hstack([lp.A, lp.A, sp.csr_array(-(lp.b * scale)[:, None])], format="csr")
+    objective = np.concatenate([-np.ones(v), np.zeros(v + 1)])
+    limits = np.zeros((2 * v + 1, 2))
+    limits[:v, 1], limits[v:, 1], limits[-1, 0] = 1.0, np.inf, 1.0 / scale
+    result = linprog(objective, A_eq=A, b_eq=np.zeros(A.shape[0]), bounds=limits, method="highs")
+    if result.x is None:
+        return np.ones(v), np.zeros(A.shape[0])
+    return result.x[:v], result.eqlin.marginals
+
+
+def _single_directions(lp: Program, zeros: Flags):  # type: ignore[no-untyped-def]
+    """Smaller arguments, one open zero at a time: the direction of least total weight."""
+    support = lp.A[:, ~zeros].T.tocsr()
+    forced = lp.A[:, zeros].T.tocsr()
+    rows = lp.A.shape[0]
+    for j in range(forced.shape[0]):
+        target = forced[[j]]
+        result = linprog(
+            np.ones(2 * rows),
+            A_eq=sp.hstack([support, -support]) if support.shape[0] else None,
+            b_eq=np.zeros(support.shape[0]) if support.shape[0] else None,
+            A_ub=sp.vstack([sp.hstack([-forced, forced]), sp.hstack([-target, target])]),
+            b_ub=np.append(np.zeros(forced.shape[0]), -1.0),
+            bounds=(0, None),
+            method="highs",
+        )
+        if result.x is not None:
+            yield -(result.x[:rows] - result.x[rows:])
+
+
+def _whole_weighing(problem: Problem, alive: Flags, lp: Program, dual: Reals, open_zeros: Flags) -> Ints | None:
+    """Round a dual vector to whole weights that prove at least one open zero exactly."""
+    relation = dual[lp.ones :]
+    for scale in SCALES:
+        for sign in (1, -1):
+            weights = np.zeros(problem.rows, dtype=np.int64)
+            weights[lp.row_of] = np.rint(sign * scale * relation).astype(np.int64)
+            proven = weighing.proven_zeros(problem, alive, weights)
+            if proven is not None and (proven & open_zeros).any():
+                return weights
+    return None
+
+
+def _contradiction(problem: Problem, alive: Flags, lp: Program) -> Ints | None:
+    """A weighing that shows that the component cannot be satisfied, if it cannot."""
+    rows, v = lp.A.shape
+    slack = sp.eye_array(rows, format="csr")
+    result = linprog(
+        np.concatenate([np.zeros(v), np.ones(2 * rows)]),
+        A_eq=sp.hstack([lp.A, slack, -slack], format="csr"),
+        b_eq=lp.b,
+        bounds=(0, None),
+        method="highs",
+    )
+    if result.x is None or result.fun <= _FEASIBLE * max(1.0, float(lp.b.max())):
+        return None
+    for scale in SCALES:
+        weights = np.zeros(problem.rows, dtype=np.int64)
+        weights[lp.row_of] = np.rint(scale * result.eqlin.marginals[lp.ones :]).astype(np.int64)
+        best = weighing.best_scores(problem, alive, weighing.scores(problem, weights))
+        if weighing.surplus(problem, best, weights) < 0:
+            return weights
+    return None
+
+
+def extremes(lp: Program, asked: Flags):  # type: ignore[no-untyped-def]
+    """(variable, min y, max y) over the component for each variable that is asked for."""
+    v = lp.A.shape[1]
+    for j in np.flatnonzero(asked[lp.variable_of]):
+        ends = []
+        for sign in (1.0, -1.0):
+            objective = np.zeros(v)
+            objective[j] = sign
+            result = linprog(objective, A_eq=lp.A, b_eq=lp.b, bounds=(0, None), method="highs")
+            if result.x is None:
+                raise InternalError(f"The linear program of a bound was not solved: {result.message}")
+            ends.append(sign * float(result.fun))
+        yield int(lp.variable_of[j]), ends[0], ends[1]
