@@ -1,0 +1,41 @@
+"""``showthrough demo``: the worked example of the re-publishing paper, end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from showthrough.cli.common import errors_as_sentences, out
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where to write the example's files.")] = Path("demo"),
+) -> None:
+    """The worked example of Wang, Zhu, Du and Teng: two safe tables that together give people away."""
+    with errors_as_sentences(audience="internal"):
+        from showthrough.auditing.audit import audit
+        from showthrough.examples import figure1
+        from showthrough.inference.run import infer
+        from showthrough.report.content import facts
+        from showthrough.report.terminal import posterior_table, releases_table, show_facts
+
+        releases = figure1.releases()
+        files = figure1.write(folder)
+        found = audit(releases)
+        views = [(f"{r.name} alone", infer([r])) for r in releases] + [("both together", found.posterior)]
+
+        console = out()
+        console.print(figure1.STORY)
+        console.print(posterior_table(views, title="What a reader can believe of each patient, in percent"))
+        console.print()
+        console.print(releases_table(found))
+        console.print()
+        entries = facts(found, proofs=found.posterior.proven().height)
+        show_facts(console, entries, total=len(entries))
+        console.print(f"Numerics: {found.posterior.certificate}.", style="dim")
+        console.print()
+        console.print(f"The two tables are in {', '.join(map(str, files))}. Run the same on files of your own:")
+        command = f"showthrough audit {' '.join(map(str, files))} --id pseudonym --sensitive disease --group group"
+        console.print(f"  {command} --audience internal", style="bold", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""An audit for the eye (terminal) and for programs (JSON)."""

@@ -1,0 +1,130 @@
+"""The audit as coloured tables and sentences for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from showthrough.auditing.audit import Audit
+from showthrough.inference.narrate import listed
+from showthrough.inference.posterior import Posterior
+from showthrough.report.content import facts, summary
+
+SHOWN = 40
+
+
+def show_audit(console: Console, audit: Audit, *, audience: str) -> None:
+    """Figures for everybody; people and reasons for the internal audience."""
+    console.print(releases_table(audit))
+    console.print()
+    for line in summary(audit):
+        console.print(f"• {line}", highlight=False)
+    console.print()
+    console.print(Text(f"Numerics: {audit.posterior.certificate}.", style="dim"))
+    if audience == "internal":
+        console.print()
+        show_facts(console, facts(audit, proofs=SHOWN)[:SHOWN], total=audit.posterior.proven().height)
+    elif audit.joint.certain or audit.joint.impossible_by_counts:
+        console.print(
+            Text(
+                "Who and why: --audience internal shows ids and proofs, --people FILE writes them.",
+                style="dim",
+            )
+        )
+
+
+def releases_table(audit: Audit) -> Table:
+    """Each release alone beside all together."""
+    table = Table(title="Each release alone, and all together", title_justify="left", title_style="bold")
+    for name in (
+        "",
+        "persons",
+        "groups",
+        "values",
+        "certain persons",
+        "entropy (nats)",
+        "same persons, joined",
+    ):
+        table.add_column(name, justify="left" if not name else "right")
+    for r in audit.releases:
+        drop = 1 - r.entropy_joined_nats / r.entropy_alone_nats if r.entropy_alone_nats else 0.0
+        table.add_row(
+            f"{r.name} alone",
+            str(r.persons),
+            str(r.groups),
+            str(r.values),
+            str(r.certain_alone),
+            f"{r.entropy_alone_nats:.6f}",
+            f"{r.entropy_joined_nats:.6f} (−{100 * max(drop, 0):.1f} %)",
+        )
+    j = audit.joint
+    style = "bold red" if j.newly_certain else "bold"
+    table.add_row(
+        "all together", str(j.persons), "", str(j.values), str(j.certain), f"{j.entropy_nats:.6f}", "", style=style
+    )
+    return table
+
+
+def show_facts(console: Console, entries: Sequence[Mapping[str, Any]], *, total: int) -> None:
+    """Certain first, each with its reason."""
+    for heading, fact, by in (
+        ("Certain", "certain", None),
+        ("Impossible by the counts", "impossible", "counts"),
+        ("Impossible by the sets", "impossible", "sets"),
+    ):
+        mine = [e for e in entries if e["fact"] == fact and by in (None, e["by"])]
+        if not mine:
+            continue
+        console.print(Text(heading, style="bold red" if fact == "certain" else "bold yellow"))
+        for (value, reasons), names in _same_reason(mine).items():
+            console.print(Text(f"  {listed(names)}: {value}", style="bold"))
+            if reasons:
+                console.print(Padding(Text(reasons, style="dim"), (0, 0, 0, 4)))
+        console.print()
+    if total > len(entries):
+        console.print(Text(f"… and {total - len(entries)} more facts: --people FILE writes them all.", style="dim"))
+
+
+def posterior_table(history: Sequence[tuple[str, Posterior]], *, title: str) -> Table:
+    """P(value | person) from several views side by side; certain values stand out."""
+    together = history[-1][1]
+    table = Table(title=title, title_justify="left", title_style="bold", show_lines=False)
+    table.add_column("person", justify="right")
+    for name, _ in history:
+        table.add_column(name)
+    for person in together.history.ids:
+        cells = [_distribution(post, person, last=post is together) for _, post in history]
+        table.add_row(str(person), *cells)
+    return table
+
+
+def _distribution(post: Posterior, person: Any, *, last: bool) -> Text:
+    if person not in post.history.ids:
+        return Text("not in it", style="dim")
+    row = post.of(person)
+    if len(row) == 1:
+        return Text(f"{next(iter(row))} certain", style="bold red" if last else "bold")
+    return Text(", ".join(f"{value} {100 * p:.0f}" for value, p in row.items()))
+
+
+def _same_reason(entries: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[str]]:
+    """Persons for whom the same is shown by the same words: told once."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for e in entries:
+        told.setdefault((str(e["value"]), _reasons(e.get("proof", ""))), []).append(_name(e))
+    return told
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    part = entry.get("release")
+    return f"{entry['id']} (as in {part})" if part else f"{entry['id']}"
+
+
+def _reasons(proof: str) -> str:
+    """A proof without its last line, which the heading already says."""
+    return "\n".join(proof.split("\n")[:-1])
