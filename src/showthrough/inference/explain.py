@@ -7,7 +7,7 @@ import numpy as np
 from showthrough.errors import ContradictionError, InternalError
 from showthrough.inference import flow, graphs, weighing
 from showthrough.inference.arrays import Flags, Ints
-from showthrough.inference.face import NEVER, Face, FlowStep, linked_pairs
+from showthrough.inference.face import NEVER, Face, WeighingStep, linked_pairs
 from showthrough.inference.history import History
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import Problem
@@ -91,9 +91,9 @@ class _Chain:
 def _weighing_for(face: Face, step: int, variable: int) -> Ints:
     """A weighing that excludes the variable, as small as we can find."""
     how = face.steps[step]
-    if not isinstance(how, FlowStep):
-        return how.weights
     problem, alive = face.problem, face.alive_before(step)
+    if isinstance(how, WeighingStep):
+        return _cluster_around(problem, how, int(problem.signature[variable]))
     own = slice(problem.start[problem.signature[variable]], problem.start[problem.signature[variable] + 1])
     siblings = [v for v in range(own.start, own.stop) if v != variable and alive[v]]
     for candidate in [variable, *siblings]:
@@ -104,6 +104,16 @@ def _weighing_for(face: Face, step: int, variable: int) -> Ints:
             if proven is not None and proven[variable]:
                 return weights
     raise InternalError("A logged flow does not exclude what it excluded.")
+
+
+def _cluster_around(problem: Problem, how: WeighingStep, signature: int) -> Ints:
+    """The weights of the one cluster that touches a signature."""
+    own = problem.row[:, problem.start[signature] : problem.start[signature + 1]]
+    clusters = np.unique(how.cluster[np.isin(how.rows, own)])
+    weights = np.zeros(problem.rows, dtype=np.int64)
+    mine = np.isin(how.cluster, clusters)
+    weights[how.rows[mine]] = how.weights[mine]
+    return weights
 
 
 def _weighing_for_certain(face: Face, own: int, removed: list[int]) -> tuple[int, Ints] | None:

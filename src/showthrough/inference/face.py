@@ -32,9 +32,11 @@ class FlowStep:
 
 @dataclass(frozen=True)
 class WeighingStep:
-    """Zeros proven by one weighing of rows (found by a linear program)."""
+    """Zeros proven by weighings of rows; clusters share no signature, each is an argument of its own."""
 
+    rows: Ints
     weights: Ints
+    cluster: Ints
 
 
 Step = FlowStep | WeighingStep
@@ -55,8 +57,8 @@ class Face:
     problem: Problem
     alive: Flags
     removed_at: npt.NDArray[np.int32]  # [v] the step that excluded the variable, or NEVER
+    suspects: Flags  # [v] zeros that are likely but not proven; they stay in the problem
     steps: list[Step] = field(default_factory=list)
-    suspects: Flags | None = None  # zeros that a linear program reports but no weighing proves yet
 
     @classmethod
     def whole(cls, problem: Problem) -> Face:
@@ -65,6 +67,7 @@ class Face:
             problem,
             np.ones(problem.variables, dtype=bool),
             np.full(problem.variables, NEVER, dtype=np.int32),
+            np.zeros(problem.variables, dtype=bool),
         )
 
     def exclude(self, zeros: Flags, step: Step) -> None:

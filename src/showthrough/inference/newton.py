@@ -21,17 +21,32 @@ from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 from showthrough.inference.reduce import Reduced
 
 RESIDUAL = 1e-10  # persons, before the final correction
-SCALING_SWEEPS = 3
+_SCALING_PASSES = 6
+_CLEARLY = 1e6  # a forced zero can hide above this multiple of the residual only behind huge weights
+_CG_LIMIT = 2000
+_RUNAWAY = 1e6
 _FLOOR = 1e-300
 
 
 @dataclass
 class Solution:
-    """Where the method stopped; ``converged`` per component."""
+    """Where the method stopped; ``converged`` per component, ``step`` the last move of mu."""
 
     mu: Reals
+    step: Reals
     converged: Flags
     newton_steps: int
+    passes: int
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A feasible answer, how far it misses the counts, and the variables it pushes down to nothing."""
+
+    x: Reals
+    residual: float
+    doubtful: Flags
+    direction: Reals
     passes: int
 
 
@@ -110,56 +125,61 @@ class Kernel:
 
 
 def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) -> Solution:
-    """Minimise F in every component."""
-    mu = np.zeros(problem.rows) if start is None else start.copy()
+    """Minimise F in every component, in at most ``max_steps`` Newton steps."""
+    mu, passes = _scaled(problem) if start is None else (start.copy(), 0)
+    step = np.zeros(problem.rows)
     converged = np.zeros(problem.components, dtype=bool)
-    if start is None:
-        mu = _scaled(problem, mu)
-    active, part, passes, step = np.arange(problem.components), problem, 0, 0
-    rows = np.arange(problem.rows)
-    while active.size and step < max_steps:
+    active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows), 0
+    while active.size and steps < max_steps:
         kernel = Kernel(part)
-        mu[rows], done = _newton_step(kernel, mu[rows])
+        moved, done = _newton_step(kernel, mu[rows])
+        step[rows] = moved - mu[rows]
+        mu[rows] = moved
         passes += kernel.passes
-        step += 1
+        steps += 1
         converged[active[done]] = True
         if done.any():
             keep = ~done
             rows = rows[keep[part.row_component]]
             part, active = _restrict(part, keep), active[keep]
-    return Solution(mu, converged, step, passes)
+    return Solution(mu, step, converged, steps, passes)
 
 
-def correct(problem: Reduced, mu: Reals, *, sweeps: int = 3) -> tuple[Reals, int]:
-    """Move the softmax of mu onto the Relation rows: the One rows stay exact, positive stays positive.
+def correct(problem: Reduced, mu: Reals, *, sweeps: int = 3) -> Corrected:
+    """Move the softmax of mu onto the Relation rows: the One rows stay exact.
 
-    The move is the primal side of a Newton step, x·(1 + tangent), repeated on what is left.
+    The move is the primal side of a Newton step, x·(1 + tangent), repeated on what is left. It brings
+    a variable that is forced to zero down to nothing: such variables, and all that are not clearly
+    above what is left of the residual, are doubtful.
     """
     kernel = Kernel(problem)
     point = kernel.at(mu)
-    x, g = point.x, point.g
+    x, g, direction = point.x, point.g, np.zeros(problem.rows)
+    floor = 1e-15 * max(1.0, float(problem.count.max(initial=1.0)))
     for _ in range(sweeps):
-        if not g.size or np.abs(g).max() <= 1e-15 * max(1.0, float(problem.count.max())):
+        if not g.size or np.abs(g).max() <= floor:
             break
         d = _conjugate_gradient(kernel, point.x, -g, relative=np.full(problem.components, 1e-8))
         moved = x + point.x * kernel.tangent(point.x, d)
         left = kernel.gather(kernel.weight * moved) - problem.count
-        if moved.min() < 0 or np.abs(left).max() >= np.abs(g).max():
+        if np.abs(left).max() >= np.abs(g).max():
             break
-        x, g = moved, left
-    return x, kernel.passes
+        x, g, direction = moved, left, direction + d
+    residual = float(np.abs(g).max(initial=0.0))
+    doubtful = x <= _CLEARLY * max(residual, floor)
+    return Corrected(x, residual, doubtful, direction, kernel.passes)
 
 
-def _scaled(problem: Reduced, mu: Reals) -> Reals:
+def _scaled(problem: Reduced) -> tuple[Reals, int]:
     """A few sweeps of iterative scaling give Newton a good start."""
-    kernel = Kernel(problem)
-    for _ in range(SCALING_SWEEPS):
+    kernel, mu = Kernel(problem), np.zeros(problem.rows)
+    for _ in range(max(1, _SCALING_PASSES // max(1, problem.row.shape[0]))):
         for row in problem.row:
             x, _ = kernel.softmax(mu)
             expected = sum_by(row, kernel.weight * x, problem.rows + 1)[:-1]
             own = expected > 0
             mu[own] += np.log(problem.count[own] / np.maximum(expected[own], _FLOOR))
-    return mu
+    return mu, kernel.passes
 
 
 def _newton_step(kernel: Kernel, mu: Reals) -> tuple[Reals, Flags]:
@@ -190,20 +210,24 @@ def _newton_step(kernel: Kernel, mu: Reals) -> tuple[Reals, Flags]:
 
 
 def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, *, relative: Reals, skip: Flags | None = None) -> Reals:
-    """Solve H·d = right in every component; H is singular but consistent with a gradient."""
+    """Solve H·d = right in every component, or come as near as double precision allows.
+
+    H is singular but consistent with a gradient up to rounding; pushed below that, the method runs
+    away, so the best point of each component is kept.
+    """
     p = kernel.problem
     on_row = p.row_component
     diagonal = kernel.diagonal(x)
     inverse = np.where(diagonal > 0, 1.0 / np.maximum(diagonal, _FLOOR), 0.0)
-    d, r = np.zeros_like(right), right.copy()
-    goal = relative * np.sqrt(kernel.per_component(right**2 * inverse))
+    d, best, r = np.zeros_like(right), np.zeros_like(right), right.copy()
+    z = inverse * r
+    direction, rz = z.copy(), kernel.per_component(r * z)
+    goal, least = relative**2 * rz, rz.copy()
     active = goal > 0
     if skip is not None:
         active &= ~skip
-    z = inverse * r
-    direction, rz = z.copy(), kernel.per_component(r * z)
     limit = 2 * int(np.bincount(on_row, minlength=1).max(initial=1)) + 20
-    for _ in range(min(limit, 2000)):
+    for _ in range(min(limit, _CG_LIMIT)):
         if not active.any():
             break
         Hd = kernel.hessian(x, direction)
@@ -214,11 +238,14 @@ def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, *, relative: Rea
         r -= alpha * Hd
         z = inverse * r
         new = kernel.per_component(r * z)
-        active &= np.sqrt(new) > goal
+        better = (active & (new < least))[on_row]
+        best[better] = d[better]
+        least = np.minimum(least, np.where(active, new, least))
+        active &= (new > goal) & (new < _RUNAWAY * least)
         beta = np.where(active, new / np.where(rz > 0, rz, 1.0), 0.0)
         direction = z + beta[on_row] * direction
         rz = new
-    return d
+    return best
 
 
 def _component_max(problem: Reduced, rows: Reals) -> Reals:
@@ -245,6 +272,7 @@ def _restrict(problem: Reduced, keep: Flags) -> Reduced:
         count=problem.count[rows],
         signature_component=number[problem.signature_component[signatures]],
         row_component=number[problem.row_component[rows]],
+        row_group=problem.row_group[rows],
         components=int(keep.sum()),
         variable_of=problem.variable_of[variables],
         row_of=problem.row_of[rows],

@@ -28,6 +28,7 @@ class Reduced:
     count: Reals  # [rows] what is left of the published counts
     signature_component: Ints  # [m], ascending
     row_component: Ints  # [rows], ascending
+    row_group: Ints  # [rows]
     components: int
     variable_of: Ints  # [v] the variable of the full problem
     row_of: Ints  # [rows] the row of the full problem
@@ -71,6 +72,7 @@ def reduce(problem: Problem, alive: Flags) -> Reduced:
         count=count[row_of].astype(np.float64),
         signature_component=component[own[first]],
         row_component=row_component,
+        row_group=problem.row_group[row_of].astype(np.int64),
         components=components,
         variable_of=variable_of,
         row_of=row_of,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from showthrough.errors import InputError, NotConvergedError
-from showthrough.inference import checker, newton, weighing
-from showthrough.inference.arrays import Ints, Reals
+from showthrough.inference import checker, newton, recession, weighing
+from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.certificate import Certificate, Status, judge
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, Face, WeighingStep, close_by_flow, refuse_starved_rows
@@ -24,7 +24,9 @@ from showthrough.release.release import Release
 CHANGED = ("refuse", "split")
 Progress = Callable[[str], None]
 
-_SUSPICIOUS = 1e-3  # smallness only says where to look: a linear program decides
+_BURST = 4  # Newton steps before looking for what falls towards zero
+_PATIENCE = 60  # Newton steps without a find before the programs are asked
+_PROGRAM_SIZE = 4000  # variables of a component that a linear program settles in seconds
 
 
 @dataclass
@@ -35,6 +37,11 @@ class _Log:
     seconds: dict[str, float] = field(default_factory=dict)
     newton_steps: int = 0
     passes: int = 0
+
+    def add(self, solution: newton.Solution) -> None:
+        """Count the effort of a burst."""
+        self.newton_steps += solution.newton_steps
+        self.passes += solution.passes
 
     @contextmanager
     def stage(self, name: str):  # type: ignore[no-untyped-def]
@@ -68,12 +75,11 @@ def infer(
     try:
         with log.stage("certain and impossible"):
             close_by_flow(face)
-        reduced, mu = _solve(face, log)
+        reduced, mu, corrected = _solve(face, log)
     except Contradicted as found:
         raise contradiction_error(history, face, of_person, found.weights) from None
     with log.stage("certificate"):
-        x, passes = newton.correct(reduced, mu)
-        log.passes += passes
+        x = np.maximum(corrected.x, 0.0)
         posterior = _certified(history, problem, of_person, face, reduced, x, mu, log)
     if posterior.certificate.status is Status.NOT_CONVERGED and not accept_unconverged:
         raise NotConvergedError(
@@ -85,70 +91,70 @@ def infer(
     return posterior
 
 
-def _solve(face: Face, log: _Log) -> tuple[Reduced, Reals]:
-    """Solve; where the answer comes near zero, ask a linear program for the face and solve again."""
-    problem = face.problem
-    settled = np.zeros(problem.signatures, dtype=bool)
-    start: Reals | None = None
+def _solve(face: Face, log: _Log) -> tuple[Reduced, Reals, newton.Corrected]:
+    """Newton in bursts; what falls towards zero is proven zero and taken out, until the rest converges."""
+    problem, start, burst, spent = face.problem, None, _BURST, 0
     while True:
         with log.stage("maximum entropy"):
             reduced = reduce(problem, face.alive)
             warm = None if start is None else start[reduced.row_of]
-            mu, converged = _closed_form_or_newton(reduced, warm, log)
-        doubtful = _doubtful(problem, reduced, mu, converged, settled)
-        if not doubtful.size:
-            return reduced, mu
+            solution = newton.solve(reduced, start=warm, max_steps=burst)
+            log.add(solution)
+            corrected = None
+            if solution.converged.all() or spent > _PATIENCE:
+                corrected = newton.correct(reduced, solution.mu)
+                log.passes += corrected.passes
+                if not corrected.doubtful.any():
+                    return reduced, solution.mu, corrected
         with log.stage("certain and impossible"):
-            removed = _settle(face, reduced, doubtful)
-            refuse_starved_rows(face)
-        if not removed and converged[doubtful].all():
-            return reduced, mu  # the values are honestly small
-        own = np.isin(reduced.signature_component, doubtful)
-        settled[problem.signature[reduced.variable_of[reduced.start[:-1][own]]]] = True
-        start = reduced.undo_rows(mu, problem)
+            if corrected is None:
+                found = _take_falling(face, reduced, solution.mu, solution.step)
+            else:
+                found = _take_falling(face, reduced, solution.mu, corrected.direction)
+                found = found or _settle(face, reduced, corrected.doubtful, solution.converged)
+            if found:
+                refuse_starved_rows(face)
+        if corrected is not None and not found:
+            return reduced, solution.mu, corrected
+        spent += 0 if found else solution.newton_steps
+        start, burst = reduced.undo_rows(solution.mu, problem), _BURST if found else 2 * burst
 
 
-def _closed_form_or_newton(reduced: Reduced, warm: Reals | None, log: _Log) -> tuple[Reals, np.ndarray]:
-    """A component with one signature is c/w; the others go to Newton."""
-    if reduced.components == 0:
-        return np.zeros(0), np.zeros(0, dtype=bool)
-    solution = newton.solve(reduced, start=warm)
-    log.newton_steps += solution.newton_steps
-    log.passes += solution.passes
-    return solution.mu, solution.converged
-
-
-def _doubtful(problem: Problem, reduced: Reduced, mu: Reals, converged: np.ndarray, settled: np.ndarray) -> Ints:
-    """Components that have not been settled and show values near zero, or did not converge."""
-    if reduced.components == 0:
-        return np.empty(0, dtype=np.int64)
+def _take_falling(face: Face, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
+    """Exclude what the direction proves to be zero; say whether it was anything."""
     x, _ = newton.Kernel(reduced).softmax(mu)
-    least = np.minimum.reduceat(x, reduced.start[:-1])
-    smallest = np.ones(reduced.components)
-    np.minimum.at(smallest, reduced.signature_component, least)
-    open_signature = ~settled[problem.signature[reduced.variable_of[reduced.start[:-1]]]]
-    is_open = np.zeros(reduced.components, dtype=bool)
-    is_open[reduced.signature_component[open_signature]] = True
-    return np.flatnonzero(is_open & (~converged | (smallest < _SUSPICIOUS)))
+    found = recession.prove(reduced, x, direction)
+    if not found.zeros.size:
+        return False
+    zeros = np.zeros(face.problem.variables, dtype=bool)
+    zeros[reduced.variable_of[found.zeros]] = True
+    face.exclude(zeros, WeighingStep(reduced.row_of[found.rows], found.weights, found.cluster))
+    return True
 
 
-def _settle(face: Face, reduced: Reduced, components: Ints) -> bool:
-    """Let the exact program decide on each component; say whether anything was removed."""
+def _settle(face: Face, reduced: Reduced, doubtful: Flags, converged: Flags) -> bool:
+    """Let the exact program decide on small components; in large ones doubts become suspects."""
     from showthrough.inference import support  # loads the linear-programming library
 
+    owner = np.repeat(reduced.signature_component, np.diff(reduced.start))
+    size = np.bincount(owner, minlength=reduced.components)
+    concerned = np.unique(np.concatenate([owner[doubtful], np.flatnonzero(~converged)]))
     found = False
-    for component in components:
-        verdict = support.decide(face.problem, face.alive, support.program(reduced, int(component)))
-        if verdict.contradiction is not None:
-            raise Contradicted(verdict.contradiction)
-        for weights in verdict.proofs:
-            zeros = weighing.proven_zeros(face.problem, face.alive, weights)
-            if zeros is not None and zeros.any():
-                face.exclude(zeros, WeighingStep(weights))
-                found = True
-        left = verdict.zeros & face.alive
-        if left.any():
-            face.suspects = left if face.suspects is None else face.suspects | left
+    for component in concerned:
+        mine = np.zeros(face.problem.variables, dtype=bool)
+        mine[reduced.variable_of[doubtful & (owner == component)]] = True
+        if size[component] <= _PROGRAM_SIZE:
+            verdict = support.decide(face.problem, face.alive, support.program(reduced, int(component)))
+            if verdict.contradiction is not None:
+                raise Contradicted(verdict.contradiction)
+            for weights in verdict.proofs:
+                zeros = weighing.proven_zeros(face.problem, face.alive, weights)
+                if zeros is not None and zeros.any():
+                    rows = np.flatnonzero(weights)
+                    face.exclude(zeros, WeighingStep(rows, weights[rows], np.zeros_like(rows)))
+                    found = True
+            mine = verdict.zeros
+        face.suspects |= mine & face.alive
     return found
 
 
@@ -166,7 +172,7 @@ def _certified(
     multipliers = reduced.undo_rows(mu, problem)
     answer = checker.Answer(of_person, problem.start, problem.value, full, face.alive, multipliers)
     finding = checker.check(history, answer)
-    suspected = 0 if face.suspects is None else int((face.suspects & face.alive).sum())
+    suspected = int((face.suspects & face.alive).sum())
     alone = face.choices() == 1
     certificate = Certificate(
         status=judge(finding.gap, finding.residual, suspected),

@@ -13,6 +13,7 @@ component, in persons.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +24,9 @@ from showthrough.inference import weighing
 from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.problem import Problem
 from showthrough.inference.reduce import Reduced
+
+if TYPE_CHECKING:
+    from showthrough.inference.recession import Patch
 
 SCALES = (1, 2, 3, 4, 6, 12, 5, 10, 20, 60, 7, 8, 9, 24, 120, 420, 840, 2520)
 _FEASIBLE = 1e-7
@@ -174,3 +178,35 @@ def extremes(lp: Program, asked: Flags):  # type: ignore[no-untyped-def]
                 raise InternalError(f"The linear program of a bound was not solved: {result.message}")
             ends.append(sign * float(result.fun))
         yield int(lp.variable_of[j]), ends[0], ends[1]
+
+
+def direction(problem: Reduced, patch: Patch, rows: Ints, signatures: Ints, falling: Flags) -> Reals | None:
+    """Weights on the rows of one cluster that leave every steady variable at the best score of its
+    signature and push as many falling ones as possible one below it; small weights preferred.
+    """
+    spans = [np.arange(patch.start[s], patch.start[s + 1]) for s in signatures]
+    local = np.concatenate(spans)
+    owner = np.repeat(np.arange(signatures.size), [s.size for s in spans])
+    variables = patch.variables[local]
+    place = np.full(problem.rows + 1, -1, dtype=np.int64)
+    place[patch.rows[rows]] = np.arange(rows.size)
+    at = [place[row[variables]] for row in problem.row]
+    tails = np.concatenate([np.flatnonzero(a >= 0) for a in at])
+    heads = np.concatenate([a[a >= 0] for a in at])
+    score = sp.csr_array((np.ones(tails.size), (tails, heads)), shape=(variables.size, rows.size))
+    best = sp.csr_array((np.ones(owner.size), (np.arange(owner.size), owner)), shape=(owner.size, signatures.size))
+    gap = sp.hstack([score, -score, -best], format="csr")  # score less best, over d+, d- and best
+    falls = falling[variables]
+    z = int(falls.sum())
+    result = linprog(
+        np.concatenate([np.full(2 * rows.size, 1e-4), np.zeros(signatures.size), -np.ones(z)]),
+        A_eq=sp.hstack([gap[~falls], sp.csr_array((int((~falls).sum()), z))], format="csr"),
+        b_eq=np.zeros(int((~falls).sum())),
+        A_ub=sp.hstack([gap[falls], sp.eye_array(z, format="csr")], format="csr"),
+        b_ub=np.zeros(z),
+        bounds=[(0, None)] * (2 * rows.size) + [(None, None)] * signatures.size + [(0, 1)] * z,
+        method="highs",
+    )
+    if result.x is None or result.fun > -0.5:
+        return None
+    return np.asarray(result.x[: rows.size] - result.x[rows.size : 2 * rows.size])
