@@ -39,6 +39,7 @@ class Finding:
     island_gap: Reals
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def check(history: History, answer: Answer) -> Finding:
     """Recompute residual and gap of every island."""
     signatures = answer.start.size - 1

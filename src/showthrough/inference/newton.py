@@ -141,7 +141,7 @@ def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) 
         if done.any():
             keep = ~done
             rows = rows[keep[part.row_component]]
-            part, active = _restrict(part, keep), active[keep]
+            part, active = restrict(part, keep), active[keep]
     return Solution(mu, step, converged, steps, passes)
 
 
@@ -254,7 +254,7 @@ def _component_max(problem: Reduced, rows: Reals) -> Reals:
     return top
 
 
-def _restrict(problem: Reduced, keep: Flags) -> Reduced:
+def restrict(problem: Reduced, keep: Flags) -> Reduced:
     """The same batch without the components that are done."""
     number = np.cumsum(keep) - 1
     signatures = keep[problem.signature_component]

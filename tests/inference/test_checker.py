@@ -1,0 +1,94 @@
+"""The checker catches every kind of wrong answer, however small its part of the whole."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from showthrough import infer
+from showthrough.examples import figure1
+from showthrough.inference import checker
+from showthrough.inference.certificate import Status, judge
+from tests.histories import FIGURE1, X1, release
+
+
+def answer_of(post):
+    return checker.Answer(
+        post.of_person, post.problem.start, post.problem.value, post.x.copy(), post.face.alive, post.mu.copy()
+    )
+
+
+@pytest.fixture
+def many():
+    """3 000 copies of the five-person case beside one more."""
+    shift = [
+        [([f"{k}-{p}" for p in persons], values) for k in range(3000) for persons, values in groups] for groups in X1
+    ]
+    return infer([release(groups, f"D{r}") for r, groups in enumerate(shift, start=1)])
+
+
+def test_right_answers_pass():
+    post = infer(figure1.releases())
+    found = checker.check(post.history, answer_of(post))
+    assert judge(found.gap, found.residual, 0) is Status.EXACT
+
+
+def test_one_wrong_component_among_thousands_is_caught(many):
+    right = answer_of(many)
+    found = checker.check(many.history, right)
+    assert judge(found.gap, found.residual, 0) is Status.EXACT
+    assert found.island_gap.size == 3000
+    # persons 1 and 4 of one copy exchange a little: all counts still hold, the entropy is lower
+    h = many.history
+    person = {name: h.ids.to_list().index(f"2000-{name}") for name in (1, 2, 3, 4, 5)}
+    wrong = right.p.copy()
+    for name, sign in ((1, 1), (4, -1), (5, 1)):
+        first = right.start[many.of_person[person[name]]]
+        wrong[first : first + 2] += np.array([1e-4, -1e-4]) * sign
+    first = right.start[many.of_person[person[2]]]
+    wrong[first : first + 2] -= np.array([5e-5, -5e-5])
+    found = checker.check(h, replace(right, p=wrong))
+    assert found.residual < 1e-12
+    assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
+    assert (found.island_gap > 1e-9).sum() == 1
+
+
+def test_counts_that_are_missed_are_caught(many):
+    right = answer_of(many)
+    wrong = right.p.copy()
+    wrong[right.start[7] : right.start[7] + 2] += [1e-7, -1e-7]
+    found = checker.check(many.history, replace(right, p=wrong))
+    assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
+
+
+def test_rows_that_do_not_add_up_negative_numbers_and_nans_are_caught():
+    post = infer(figure1.releases())
+    right = answer_of(post)
+    for change in (np.nan, np.inf, -0.1, 0.3):
+        wrong = right.p.copy()
+        wrong[0] = change
+        found = checker.check(post.history, replace(right, p=wrong))
+        assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
+
+
+def test_probability_on_a_proven_zero_is_caught():
+    post = infer(figure1.releases())
+    right = answer_of(post)
+    zero = int(np.flatnonzero(~post.face.alive)[0])
+    wrong = right.p.copy()
+    wrong[zero] = 1e-6
+    assert checker.check(post.history, replace(right, p=wrong)).residual >= 1e-6
+
+
+def test_persons_in_the_wrong_signature_are_caught():
+    post = infer(figure1.releases())
+    moved = post.of_person.copy()
+    moved[0], moved[5] = moved[5], moved[0]
+    with pytest.raises(AssertionError, match="share a signature"):
+        checker.check(post.history, replace(answer_of(post), of_person=moved))
+
+
+def test_suspects_lower_the_status():
+    assert judge(0.0, 0.0, 3) is Status.CERTIFIED
+    assert judge(float("nan"), 0.0, 0) is Status.NOT_CONVERGED
+    assert len(FIGURE1) == 2

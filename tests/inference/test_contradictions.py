@@ -1,0 +1,88 @@
+"""Releases that cannot be: found, named, and verified apart from the solver."""
+
+import random
+
+import pytest
+
+from showthrough import infer
+from showthrough.errors import ChangedValueError, ContradictionError, InputError, UnknownPersonError
+from tests.histories import release, releases
+from tests.oracles import common_values, linear, people
+
+
+def test_a_person_whose_groups_share_no_value():
+    both = [release([(["ann", "bob"], ["x", "y"])], "old"), release([(["ann", "eve"], ["z", "z"])], "new")]
+    with pytest.raises(ChangedValueError) as caught:
+        infer(both)
+    message = str(caught.value)
+    for part in ("Person ann", "group 1 of old (row 1) with x, y", "group 1 of new (row 1) with z", "--changed split"):
+        assert part in message
+    assert "ann" not in caught.value.shareable
+
+
+def test_split_makes_one_person_per_release():
+    both = [release([(["ann", "bob"], ["x", "y"])], "old"), release([(["ann", "eve"], ["z", "z"])], "new")]
+    post = infer(both, changed="split")
+    assert post.of("ann", release="old") == pytest.approx({"x": 0.5, "y": 0.5})
+    assert post.of("ann", release="new") == {"z": 1.0}
+    assert post.of("bob") == pytest.approx({"x": 0.5, "y": 0.5})
+    with pytest.raises(UnknownPersonError, match="one person per release"):
+        post.of("ann")
+    assert post.to_frame().columns == ["id", "release", "value", "p"]
+    assert post.to_frame().filter(id="ann")["release"].to_list() == ["old", "old", "new"]
+    for row in post.proven().iter_rows(named=True):
+        proof = post.explain(row["id"], row["value"], release=row["release"])
+        assert proof.verify(both)
+
+
+def test_unknown_way_to_treat_changes():
+    with pytest.raises(InputError, match="changed is one of refuse, split"):
+        infer([release([([1], ["x"])])], changed="ignore")
+
+
+def test_a_value_that_nobody_in_the_group_can_have():
+    both = [
+        release([([1, 2], ["a", "b"]), ([3, 4], ["b", "c"])], "D1"),
+        release([([1, 3], ["b", "b"]), ([2, 4], ["b", "c"])], "D2"),
+    ]
+    with pytest.raises(ContradictionError, match=r"group 1 of D1 publishes a 1 time.* \(1, 2\)"):
+        infer(both)
+
+
+def test_counts_that_clash_between_two_releases():
+    both = [
+        release([([1, 2, 3], ["a", "a", "b"]), ([4, 5, 6], ["a", "b", "b"])], "D1"),
+        release([([1, 2, 3], ["a", "b", "b"]), ([4, 5, 6], ["a", "a", "b"])], "D2"),
+    ]
+    with pytest.raises(ContradictionError) as caught:
+        infer(both)
+    message = str(caught.value)
+    assert "Group 1 of D1 publishes 2 × a" in message or "Group 2 of D2 publishes 2 × a" in message
+    assert "not enough" in message
+    assert caught.value.contradiction is not None
+    assert caught.value.contradiction.verify(both)
+    assert not caught.value.contradiction.verify(both[:1] * 2)
+    assert "D1" in caught.value.shareable
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_tampering_is_found_exactly_when_no_probabilities_fit(seed):
+    rng = random.Random(seed)
+    truth = {p: rng.choice("abc") for p in range(9)}
+    history = []
+    for _ in range(rng.choice([2, 3])):
+        order = rng.sample(sorted(truth), len(truth))
+        groups = [order[k : k + 3] for k in range(0, 9, 3)]
+        history.append([(g, [truth[p] for p in g]) for g in groups])
+    for _ in range(2):
+        group = rng.choice(rng.choice(history))
+        group[1][rng.randrange(3)] = rng.choice("abc")
+    rels = releases(history)
+    empty = any(not common_values(history, p) for p in people(history))
+    if not empty and linear.feasible(history):
+        assert infer(rels).certificate.status == "exact"
+        return
+    with pytest.raises(ContradictionError) as caught:
+        infer(rels)
+    if caught.value.contradiction is not None:
+        assert caught.value.contradiction.verify(rels)
