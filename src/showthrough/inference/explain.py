@@ -98,7 +98,7 @@ def _weighing_for(face: Face, step: int, variable: int) -> Ints:
     siblings = [v for v in range(own.start, own.stop) if v != variable and alive[v]]
     for candidate in [variable, *siblings]:
         only = problem.value == problem.value[candidate]
-        pair = flow.pair_flow(problem, alive, how.first, how.second, only)
+        pair = flow.pair_flow(problem, alive, how.first, how.second, only=only)
         for weights in _cuts(problem, pair, candidate):
             proven = weighing.proven_zeros(problem, alive, weights)
             if proven is not None and proven[variable]:
@@ -125,7 +125,7 @@ def _weighing_for_certain(face: Face, own: int, removed: list[int]) -> tuple[int
     releases = np.flatnonzero(problem.row[:, own] != problem.rows)
     for first, second in linked_pairs(problem):
         if first in releases or second in releases:
-            pair = flow.pair_flow(problem, alive, first, second, only)
+            pair = flow.pair_flow(problem, alive, first, second, only=only)
             for weights in _cuts(problem, pair, own):
                 proven = weighing.proven_zeros(problem, alive, weights)
                 if proven is not None and proven[removed].all():

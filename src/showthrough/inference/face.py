@@ -87,14 +87,14 @@ class Face:
 
 def close_by_flow(face: Face, *, tick: Callable[[], None] = lambda: None) -> None:
     """Run the flows of all pairs of releases that share persons until nothing changes."""
-    problem = face.problem
-    pairs = linked_pairs(problem)
+    pairs = linked_pairs(face.problem)
+    flows: dict[tuple[int, int], flow.PairFlow] = {}
     due = list(pairs)
     while due:
-        first, second = due.pop(0)
+        pair = due.pop(0)
         tick()
-        if _flow_step(face, first, second):
-            due = [p for p in pairs if p != (first, second)] + [(first, second)]
+        if _flow_step(face, pair, flows):
+            due = [p for p in pairs if p != pair] + [pair]
             refuse_starved_rows(face)
 
 
@@ -118,9 +118,11 @@ def refuse_starved_rows(face: Face) -> None:
         raise Contradicted(weights)
 
 
-def _flow_step(face: Face, first: int, second: int) -> bool:
+def _flow_step(face: Face, releases: tuple[int, int], flows: dict[tuple[int, int], flow.PairFlow]) -> bool:
+    """Exclude what the flow of a pair forces; the flow is kept for the next time."""
     problem = face.problem
-    pair = flow.pair_flow(problem, face.alive, first, second)
+    pair = flow.pair_flow(problem, face.alive, *releases, earlier=flows.get(releases))
+    flows[releases] = pair
     if not pair.feasible:
         inside = np.zeros(flow.node_count(problem), dtype=bool)
         inside[pair.unmet] = True
@@ -131,7 +133,7 @@ def _flow_step(face: Face, first: int, second: int) -> bool:
     zeros = zero | (face.alive & ~one & certain[problem.signature])
     if not zeros.any():
         return False
-    face.exclude(zeros, FlowStep(first, second))
+    face.exclude(zeros, FlowStep(*releases))
     return True
 
 

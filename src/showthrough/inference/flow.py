@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.inference import graphs
-from showthrough.inference.arrays import Codes, Flags, Ints
+from showthrough.inference.arrays import Codes, Flags, Ints, sum_by
 from showthrough.inference.problem import Problem
 
 
@@ -53,26 +53,43 @@ def outside(problem: Problem, values: Codes) -> Ints:
     return problem.rows + values.astype(np.int64)
 
 
-def pair_flow(problem: Problem, alive: Flags, first: int, second: int, only: Flags | None = None) -> PairFlow:
-    """Find a flow that meets the counts of two releases; ``only`` restricts it to some variables."""
-    nodes = node_count(problem)
+def pair_flow(
+    problem: Problem,
+    alive: Flags,
+    first: int,
+    second: int,
+    *,
+    only: Flags | None = None,
+    earlier: PairFlow | None = None,
+) -> PairFlow:
+    """Find a flow that meets the counts of two releases.
+
+    ``only`` restricts it to some variables; ``earlier`` is a flow of the same pair to start from, made
+    when more variables were alive.
+    """
     choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
     joined = (problem.row[first] != problem.rows) | (problem.row[second] != problem.rows)
     part = np.flatnonzero(alive & joined if only is None else alive & joined & only)
     free = choices[problem.signature[part]] > 1
     tail, head = _ends(problem, part, first, second)
     weight = problem.weight[problem.signature[part]]
-
     demand = _demands(problem, tail, head)
     np.subtract.at(demand, tail[~free], weight[~free])
     np.add.at(demand, head[~free], weight[~free])
-    key = tail[free] * nodes + head[free]
-    pairs, edge_of = np.unique(key, return_inverse=True)
-    room = np.bincount(edge_of, weights=weight[free], minlength=pairs.size).astype(np.int64)
+
     edge = np.full(problem.variables, -1, dtype=np.int64)
-    edge[part[free]] = edge_of
-    edge_tail, edge_head = pairs // nodes, pairs % nodes
-    flow, feasible, unmet = _route(nodes, edge_tail, edge_head, room, demand)
+    if earlier is None:
+        nodes = node_count(problem)
+        pairs, edge[part[free]] = np.unique(tail[free] * nodes + head[free], return_inverse=True)
+        edge_tail, edge_head, guess = pairs // nodes, pairs % nodes, None
+    else:
+        edge[part[free]] = earlier.edge[part[free]]
+        edge_tail, edge_head, guess = earlier.tail, earlier.head, earlier.flow.copy()
+        settled = earlier.edge[part[~free]]
+        np.subtract.at(guess, settled[settled >= 0], weight[~free][settled >= 0])
+    room = sum_by(edge[part[free]], weight[free].astype(np.float64), edge_tail.size).astype(np.int64)
+    start = np.zeros_like(room) if guess is None else np.clip(guess, 0, room)
+    flow, feasible, unmet = _route(problem, edge_tail, edge_head, room, demand, start)
     return PairFlow(first, second, edge, edge_tail, edge_head, room, flow, feasible, unmet)
 
 
@@ -118,30 +135,34 @@ def _ends(problem: Problem, part: Ints, first: int, second: int) -> tuple[Ints, 
 def _demands(problem: Problem, tail: Ints, head: Ints) -> Ints:
     """What flows into each node from the source (above 0) or must leave it to the sink (below 0)."""
     demand = np.zeros(node_count(problem), dtype=np.int64)
-    tails, heads = np.unique(tail[tail < problem.rows]), np.unique(head[head < problem.rows])
-    demand[tails] = problem.count[tails]
-    demand[heads] = -problem.count[heads]
-    balance = np.bincount(
-        problem.row_value[np.concatenate([tails, heads])],
-        weights=demand[np.concatenate([tails, heads])],
-        minlength=_values(problem),
-    )
+    sign = np.zeros(node_count(problem), dtype=np.int64)
+    sign[tail], sign[head] = 1, -1
+    demand[: problem.rows] = sign[: problem.rows] * problem.count
+    balance = sum_by(problem.row_value, demand[: problem.rows].astype(np.float64), _values(problem))
     demand[problem.rows :] = -balance.astype(np.int64)
     return demand
 
 
-def _route(nodes: int, tail: Ints, head: Ints, room: Ints, demand: Ints) -> tuple[Ints, bool, Ints]:
-    """Maximum flow from the nodes with supply to those with need."""
+def _route(problem: Problem, tail: Ints, head: Ints, room: Ints, demand: Ints, start: Ints) -> tuple[Ints, bool, Ints]:
+    """Complete a flow that keeps within its room: send what is missing through the residual graph."""
+    nodes = node_count(problem)
+    missing = demand - sum_by(tail, start.astype(np.float64), nodes).astype(np.int64)
+    missing += sum_by(head, start.astype(np.float64), nodes).astype(np.int64)
+    supply, need = np.flatnonzero(missing > 0), np.flatnonzero(missing < 0)
+    nowhere = np.empty(0, dtype=np.int64)
+    if not supply.size:
+        return start, True, nowhere
     source, sink = nodes, nodes + 1
-    supply, need = np.flatnonzero(demand > 0), np.flatnonzero(demand < 0)
-    tails = np.concatenate([tail, np.full(supply.size, source), need])
-    heads = np.concatenate([head, supply, np.full(need.size, sink)])
-    rooms = np.concatenate([room, demand[supply], -demand[need]])
+    up, down = np.flatnonzero(start < room), np.flatnonzero(start > 0)
+    tails = np.concatenate([tail[up], head[down], np.full(supply.size, source), need])
+    heads = np.concatenate([head[up], tail[down], supply, np.full(need.size, sink)])
+    rooms = np.concatenate([(room - start)[up], start[down], missing[supply], -missing[need]])
     value, routed = graphs.maximum_flow(nodes + 2, tails, heads, rooms, source, sink)
-    feasible = value == int(demand[supply].sum())
-    unmet = np.empty(0, dtype=np.int64)
-    if not feasible:
-        up, down = routed < rooms, routed > 0
-        ends = np.concatenate([tails[up], heads[down]]), np.concatenate([heads[up], tails[down]])
-        unmet = np.flatnonzero(graphs.reachable(nodes + 2, *ends, source)[:nodes])
-    return routed[: tail.size], feasible, unmet
+    flow = start.copy()
+    flow[up] += routed[: up.size]
+    flow[down] -= routed[up.size : up.size + down.size]
+    if value == int(missing[supply].sum()):
+        return flow, True, nowhere
+    more, less = routed < rooms, routed > 0
+    ends = np.concatenate([tails[more], heads[less]]), np.concatenate([heads[more], tails[less]])
+    return flow, False, np.flatnonzero(graphs.reachable(nodes + 2, *ends, source)[:nodes])

@@ -68,7 +68,7 @@ def reachable(nodes: int, tail: Ints, head: Ints, start: int) -> Flags:
 
 
 def maximum_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sink: int) -> tuple[int, Ints]:
-    """Value of a maximum flow, and its flow on each edge; no edge may stand twice or in both directions."""
+    """Value of a maximum flow, and its flow on each edge; no edge may stand twice."""
     if tail.size > SMALL:
         return _scipy_flow(nodes, tail, head, room, source, sink)
     return _dinic(tail.tolist(), head.tolist(), room.tolist(), source, sink)
@@ -77,7 +77,13 @@ def maximum_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, si
 def _matrix(nodes: int, tail: Ints, head: Ints) -> Any:
     from scipy.sparse import csr_array
 
-    return csr_array((np.ones(tail.size, dtype=np.int8), (tail, head)), shape=(nodes, nodes))
+    if tail.size and (np.diff(tail) < 0).any():
+        order = np.argsort(tail, kind="stable")
+        tail, head = tail[order], head[order]
+    start = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=nodes))])
+    small = np.int32 if max(nodes, tail.size) < 2**31 else np.int64
+    ends = (np.ones(tail.size), head.astype(small), start.astype(small))
+    return csr_array(ends, shape=(nodes, nodes))
 
 
 def _scipy_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sink: int) -> tuple[int, Ints]:
@@ -90,7 +96,8 @@ def _scipy_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sin
     routed.sort_indices()
     from_node = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(routed.indptr))
     at = np.searchsorted(from_node * nodes + routed.indices, tail * nodes + head)
-    return int(result.flow_value), routed.data[at].astype(np.int64)
+    # where an edge stands in both directions the net flow is positive on one of them
+    return int(result.flow_value), np.maximum(routed.data[at].astype(np.int64), 0)
 
 
 def _successors(tail: Ints, head: Ints) -> dict[int, list[int]]:

@@ -20,7 +20,8 @@ import numpy as np
 from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 from showthrough.inference.reduce import Reduced
 
-RESIDUAL = 1e-10  # persons, before the final correction
+RESIDUAL = 1e-6  # persons, before the final correction, whose error is the square of it
+NATS = 1e-12
 _SCALING_PASSES = 6
 _CLEARLY = 1e6  # a forced zero can hide above this multiple of the residual only behind huge weights
 _CG_LIMIT = 2000
@@ -44,6 +45,7 @@ class Corrected:
     """A feasible answer, how far it misses the counts, and the variables it pushes down to nothing."""
 
     x: Reals
+    mu: Reals
     residual: float
     doubtful: Flags
     direction: Reals
@@ -66,6 +68,8 @@ class Kernel:
         self.problem = problem
         self.length = np.diff(problem.start)
         self.weight = np.repeat(problem.weight, self.length)
+        self.component_rows = np.bincount(problem.row_component, minlength=problem.components)
+        self.component_start = np.cumsum(self.component_rows) - self.component_rows
         self.passes = 0
 
     def spread(self, rows: Reals) -> Reals:
@@ -90,7 +94,11 @@ class Kernel:
 
     def per_component(self, rows: Reals) -> Reals:
         """[k] sum over the rows of each component."""
-        return sum_by(self.problem.row_component, rows, self.problem.components)
+        return np.add.reduceat(rows, self.component_start)
+
+    def on_rows(self, components: Reals) -> Reals:
+        """[rows] a figure of each component, on all its rows."""
+        return np.repeat(components, self.component_rows)
 
     def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
         """Probabilities, and log Σ exp per signature."""
@@ -130,25 +138,30 @@ def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) 
     step = np.zeros(problem.rows)
     converged = np.zeros(problem.components, dtype=bool)
     active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows), 0
-    while active.size and steps < max_steps:
-        kernel = Kernel(part)
-        moved, done = _newton_step(kernel, mu[rows])
-        step[rows] = moved - mu[rows]
-        mu[rows] = moved
-        passes += kernel.passes
-        steps += 1
+    kernel, here = Kernel(part), None
+    while active.size:
+        here = kernel.at(mu[rows]) if here is None else here
+        done = _near_enough(kernel, here)
         converged[active[done]] = True
+        if done.all() or steps == max_steps:
+            break
         if done.any():
             keep = ~done
             rows = rows[keep[part.row_component]]
             part, active = restrict(part, keep), active[keep]
-    return Solution(mu, step, converged, steps, passes)
+            passes += kernel.passes
+            kernel, here = Kernel(part), None
+            continue
+        step[rows], here = _newton_step(kernel, mu[rows], here)
+        mu[rows] += step[rows]
+        steps += 1
+    return Solution(mu, step, converged, steps, passes + kernel.passes)
 
 
 def correct(problem: Reduced, mu: Reals, *, sweeps: int = 3) -> Corrected:
-    """Move the softmax of mu onto the Relation rows: the One rows stay exact.
+    """Finish: a last full Newton step in mu, and a primal point that meets the Relation rows.
 
-    The move is the primal side of a Newton step, x·(1 + tangent), repeated on what is left. It brings
+    The primal point is x·(1 + tangent), repeated on what is left; the One rows stay exact. It brings
     a variable that is forced to zero down to nothing: such variables, and all that are not clearly
     above what is left of the residual, are doubtful.
     """
@@ -159,7 +172,7 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 3) -> Corrected:
     for _ in range(sweeps):
         if not g.size or np.abs(g).max() <= floor:
             break
-        d = _conjugate_gradient(kernel, point.x, -g, relative=np.full(problem.components, 1e-8))
+        d = _conjugate_gradient(kernel, point.x, -g, relative=np.full(problem.components, 1e-9))
         moved = x + point.x * kernel.tangent(point.x, d)
         left = kernel.gather(kernel.weight * moved) - problem.count
         if np.abs(left).max() >= np.abs(g).max():
@@ -167,7 +180,7 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 3) -> Corrected:
         x, g, direction = moved, left, direction + d
     residual = float(np.abs(g).max(initial=0.0))
     doubtful = x <= _CLEARLY * max(residual, floor)
-    return Corrected(x, residual, doubtful, direction, kernel.passes)
+    return Corrected(x, mu + direction, residual, doubtful, direction, kernel.passes)
 
 
 def _scaled(problem: Reduced) -> tuple[Reals, int]:
@@ -182,76 +195,78 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
     return mu, kernel.passes
 
 
-def _newton_step(kernel: Kernel, mu: Reals) -> tuple[Reals, Flags]:
-    """One damped Newton step per component; also says which components had converged before it."""
-    p = kernel.problem
-    here = kernel.at(mu)
-    residual = _component_max(p, np.abs(here.g))
-    scale = np.maximum(1.0, _component_max(p, p.count))
-    done = residual <= RESIDUAL * np.maximum(1.0, 1e-6 * scale)
-    norm = np.sqrt(kernel.per_component(here.g**2))
-    d = _conjugate_gradient(kernel, here.x, -here.g, relative=np.minimum(0.1, np.sqrt(norm)), skip=done)
+def _near_enough(kernel: Kernel, here: Point) -> Flags:
+    """Which components the linear correction can finish: what is missing is small in persons and in nats."""
+    inverse = 1.0 / np.maximum(kernel.diagonal(here.x), _FLOOR)
+    nats = kernel.per_component(here.g**2 * np.minimum(inverse, 1.0 / _FLOOR))
+    scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.problem.count, kernel.component_start))
+    persons = np.maximum.reduceat(np.abs(here.g), kernel.component_start)
+    return np.asarray((persons <= RESIDUAL * scale) & (nats <= NATS * scale))
+
+
+def _newton_step(kernel: Kernel, mu: Reals, here: Point) -> tuple[Reals, Point]:
+    """One damped Newton step per component, and the point it leads to."""
+    size = np.sqrt(kernel.per_component(here.g**2))
+    typical = size / np.sqrt(kernel.component_rows)
+    d = _conjugate_gradient(kernel, here.x, -here.g, relative=np.minimum(0.1, np.sqrt(typical)))
     slope = kernel.per_component(here.g * d)
-    length = np.where(done | (slope >= 0), 0.0, 1.0)
+    length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
+    rounding = 1e-13 * (1 + np.abs(here.F))
+    there = here
     for _ in range(40):
-        trial = mu + length[p.row_component] * d
-        there = kernel.at(trial)
-        rounding = 1e-13 * (1 + np.abs(here.F))
+        there = kernel.at(mu + kernel.on_rows(length) * d)
         lower = here.F + 1e-4 * length * slope + rounding >= there.F
-        calmer = np.sqrt(kernel.per_component(there.g**2)) < norm
+        calmer = np.sqrt(kernel.per_component(there.g**2)) < size
         # near the optimum F no longer tells points apart, but its gradient does
         pending &= ~np.where(-slope > 1e3 * rounding, lower, calmer)
         if not pending.any():
             break
         length[pending] *= 0.5
-    length[pending] = 0.0
-    return mu + length[p.row_component] * d, done
+    if pending.any():
+        length[pending] = 0.0
+        there = kernel.at(mu + kernel.on_rows(length) * d)
+    return kernel.on_rows(length) * d, there
 
 
-def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, *, relative: Reals, skip: Flags | None = None) -> Reals:
+def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, *, relative: Reals) -> Reals:
     """Solve H·d = right in every component, or come as near as double precision allows.
 
     H is singular but consistent with a gradient up to rounding; pushed below that, the method runs
     away, so the best point of each component is kept.
     """
-    p = kernel.problem
-    on_row = p.row_component
-    diagonal = kernel.diagonal(x)
-    inverse = np.where(diagonal > 0, 1.0 / np.maximum(diagonal, _FLOOR), 0.0)
+    inverse = kernel.diagonal(x)
+    np.divide(1.0, inverse, out=inverse, where=inverse > 0)
     d, best, r = np.zeros_like(right), np.zeros_like(right), right.copy()
     z = inverse * r
     direction, rz = z.copy(), kernel.per_component(r * z)
-    goal, least = relative**2 * rz, rz.copy()
-    active = goal > 0
-    if skip is not None:
-        active &= ~skip
-    limit = 2 * int(np.bincount(on_row, minlength=1).max(initial=1)) + 20
-    for _ in range(min(limit, _CG_LIMIT)):
+    # below this the residual is rounding
+    noise = kernel.per_component(inverse * (1e-16 * kernel.problem.count) ** 2)
+    goal, least = np.maximum(relative**2 * rz, noise), rz.copy()
+    active = rz > goal
+    for _ in range(min(2 * int(kernel.component_rows.max()) + 20, _CG_LIMIT)):
         if not active.any():
             break
         Hd = kernel.hessian(x, direction)
         curvature = kernel.per_component(direction * Hd)
         active &= curvature > 0
-        alpha = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)[on_row]
+        alpha = kernel.on_rows(np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0))
         d += alpha * direction
         r -= alpha * Hd
-        z = inverse * r
+        np.multiply(inverse, r, out=z)
         new = kernel.per_component(r * z)
-        better = (active & (new < least))[on_row]
-        best[better] = d[better]
-        least = np.minimum(least, np.where(active, new, least))
+        better = active & (new < least)
+        if better.all():
+            best[:] = d
+        elif better.any():
+            at = np.repeat(better, kernel.component_rows)
+            best[at] = d[at]
+        least = np.where(better, new, least)
         active &= (new > goal) & (new < _RUNAWAY * least)
-        beta = np.where(active, new / np.where(rz > 0, rz, 1.0), 0.0)
-        direction = z + beta[on_row] * direction
+        direction *= kernel.on_rows(np.where(active, new / np.where(rz > 0, rz, 1.0), 0.0))
+        direction += z
         rz = new
     return best
-
-
-def _component_max(problem: Reduced, rows: Reals) -> Reals:
-    top = np.zeros(problem.components)
-    np.maximum.at(top, problem.row_component, rows)
-    return top
 
 
 def restrict(problem: Reduced, keep: Flags) -> Reduced:

@@ -58,7 +58,7 @@ def reduce(problem: Problem, alive: Flags) -> Reduced:
     component, row_component, components = _components(problem, variable_of, row_of)
 
     own = problem.signature[variable_of]
-    order = np.lexsort((variable_of, component[own]))
+    order = np.argsort(component[own], kind="stable")
     variable_of, own = variable_of[order], own[order]
     first = np.flatnonzero(np.append(True, own[1:] != own[:-1])) if own.size else np.empty(0, dtype=np.int64)
     row_order = np.argsort(row_component, kind="stable")
@@ -100,13 +100,10 @@ def _served_rows(problem: Problem, variables: Ints) -> Ints:
 def _components(problem: Problem, variables: Ints, rows: Ints) -> tuple[Ints, Ints, int]:
     """Components of the graph of signatures and rows, numbered from 0 over those that remain."""
     own = problem.signature[variables]
-    tails, heads = [], []
-    for row in problem.row:
-        present = row[variables] != problem.rows
-        tails.append(own[present])
-        heads.append(problem.signatures + row[variables][present].astype(np.int64))
-    nodes = problem.signatures + problem.rows
-    _, label = graphs.components(nodes, np.concatenate(tails), np.concatenate(heads))
+    nodes, releases = problem.signatures + problem.rows, problem.row.shape[0]
+    # an absent row becomes a loop, so that the edges stay sorted by signature
+    heads = np.where(problem.row[:, variables] == problem.rows, own, problem.signatures + problem.row[:, variables])
+    _, label = graphs.components(nodes, np.repeat(own, releases), heads.T.ravel())
     used = np.unique(label[problem.signatures + rows])
     number = np.full(nodes, -1, dtype=np.int64)
     number[used] = np.arange(used.size)

@@ -75,12 +75,11 @@ def infer(
     try:
         with log.stage("certain and impossible"):
             close_by_flow(face)
-        reduced, mu, corrected = _solve(face, log)
+        reduced, corrected = _solve(face, log)
     except Contradicted as found:
         raise contradiction_error(history, face, of_person, found.weights) from None
     with log.stage("certificate"):
-        x = np.maximum(corrected.x, 0.0)
-        posterior = _certified(history, problem, of_person, face, reduced, x, mu, log)
+        posterior = _certified(history, problem, of_person, face, reduced, corrected, log)
     if posterior.certificate.status is Status.NOT_CONVERGED and not accept_unconverged:
         raise NotConvergedError(
             "The numbers could not be certified "
@@ -91,33 +90,37 @@ def infer(
     return posterior
 
 
-def _solve(face: Face, log: _Log) -> tuple[Reduced, Reals, newton.Corrected]:
+def _solve(face: Face, log: _Log) -> tuple[Reduced, newton.Corrected]:
     """Newton in bursts; what falls towards zero is proven zero and taken out, until the rest converges."""
-    problem, start, burst, spent = face.problem, None, _BURST, 0
+    start: Reals | None = None
+    burst = spent = 0
+    reduced = None
     while True:
         with log.stage("maximum entropy"):
-            reduced = reduce(problem, face.alive)
-            warm = None if start is None else start[reduced.row_of]
-            solution = newton.solve(reduced, start=warm, max_steps=burst)
+            if reduced is None:
+                reduced, burst = reduce(face.problem, face.alive), _BURST
+                start = None if start is None else start[reduced.row_of]
+            solution = newton.solve(reduced, start=start, max_steps=burst)
             log.add(solution)
             corrected = None
             if solution.converged.all() or spent > _PATIENCE:
                 corrected = newton.correct(reduced, solution.mu)
                 log.passes += corrected.passes
                 if not corrected.doubtful.any():
-                    return reduced, solution.mu, corrected
+                    return reduced, corrected
         with log.stage("certain and impossible"):
-            if corrected is None:
-                found = _take_falling(face, reduced, solution.mu, solution.step)
-            else:
-                found = _take_falling(face, reduced, solution.mu, corrected.direction)
-                found = found or _settle(face, reduced, corrected.doubtful, solution.converged)
-            if found:
-                refuse_starved_rows(face)
-        if corrected is not None and not found:
-            return reduced, solution.mu, corrected
-        spent += 0 if found else solution.newton_steps
-        start, burst = reduced.undo_rows(solution.mu, problem), _BURST if found else 2 * burst
+            falling = solution.step if corrected is None else corrected.direction
+            found = _take_falling(face, reduced, solution.mu, falling)
+            if corrected is not None and not found:
+                found = _settle(face, reduced, corrected.doubtful, solution.converged)
+                if not found:
+                    return reduced, corrected
+        start = solution.mu
+        if found:
+            refuse_starved_rows(face)
+            start, reduced = reduced.undo_rows(solution.mu, face.problem), None
+        else:
+            spent, burst = spent + solution.newton_steps, 2 * burst
 
 
 def _take_falling(face: Face, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
@@ -164,12 +167,11 @@ def _certified(
     of_person: Ints,
     face: Face,
     reduced: Reduced,
-    x: Reals,
-    mu: Reals,
+    corrected: newton.Corrected,
     log: _Log,
 ) -> Posterior:
-    full = reduced.undo(x, face.alive)
-    multipliers = reduced.undo_rows(mu, problem)
+    full = reduced.undo(np.maximum(corrected.x, 0.0), face.alive)
+    multipliers = reduced.undo_rows(corrected.mu, problem)
     answer = checker.Answer(of_person, problem.start, problem.value, full, face.alive, multipliers)
     finding = checker.check(history, answer)
     suspected = int((face.suspects & face.alive).sum())
