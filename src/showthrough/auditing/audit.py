@@ -74,7 +74,7 @@ class Audit:
             pl.Series("certain", certain),
             pl.Series("newly_certain", certain & (alone < 1)),
         ]
-        return pl.DataFrame([*post._who(np.arange(h.persons)), *columns])
+        return pl.DataFrame([*post.who(np.arange(h.persons)), *columns])
 
     def figures(self) -> dict[str, Any]:
         """Counts only, as plain data: nothing here names a person."""
@@ -117,7 +117,7 @@ def _joint(post: Posterior) -> JointFigures:
     best = post.x[_best_variable(post)][post.of_person]
     certain = (post.face.choices() == 1)[post.of_person]
     alone = _best_alone(h)
-    outside = post._outside_mcs()[0]
+    outside = post.outside_common()[0]
     best = np.where(certain, 1.0, best)
     return JointFigures(
         persons=h.persons,

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from showthrough.cli.common import errors_as_sentences, out, stages
+from showthrough.cli.common import errors_as_sentences, out, say, stages
 
 
 class Audience(StrEnum):
@@ -41,7 +41,10 @@ def audit(
     ] = Audience.shareable,
     people: Annotated[
         Optional[Path],
-        typer.Option(help="Write ids, probabilities and proofs to this CSV file (keep it private)."),
+        typer.Option(
+            help="Write every person's probabilities and facts to this CSV file (keep it private). The first 200 "
+            "facts carry a proof; after that the column is empty."
+        ),
     ] = None,
     json: Annotated[Optional[str], typer.Option(help="Write the audit as JSON to this file, or - for stdout.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no tables and no progress.")] = False,
@@ -49,20 +52,27 @@ def audit(
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience):
         from showthrough.auditing.audit import audit as run
-        from showthrough.cli.files import read_all, write_json, write_people
-        from showthrough.table.files import check_writable
+        from showthrough.cli.files import as_json, check_targets, print_json, read_all, write_together
+        from showthrough.report.content import people_frame
 
-        for target in (people, Path(json) if json not in (None, "-") else None):
-            if target is not None:
-                check_writable(target)
+        file = None if json in (None, "-") else json
+        targets = [target for target in (people, file and Path(file)) if target]
+        check_targets(targets, [*releases, *(values or [])])
         history = read_all(releases, values, id=id, sensitive=sensitive, group=group, count=count, encoding=encoding)
         with stages(quiet=quiet) as progress:
             found = run(history, changed=changed.value, progress=progress)
-        if people is not None:
-            write_people(found, people)
-        if json is not None:
-            write_json(found, json, audience=audience.value)
-        if not quiet and json != "-":
+        text = b"" if json is None else as_json(found, audience=audience)
+        frame = None if people is None else people_frame(found)
+        if json == "-":
+            print_json(text)
+        elif not quiet:
             from showthrough.report.terminal import show_audit
 
-            show_audit(out(), found, audience=audience.value)
+            show_audit(out(), found, audience=audience)
+        write_together(
+            json=None if file is None else (file, text, audience == Audience.internal),
+            people=None if people is None or frame is None else (people, frame),
+        )
+        if frame is not None and not quiet and frame["fact"].count() > frame["proof"].count():
+            without = frame["fact"].count() - frame["proof"].count()
+            say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 import typer
 from rich.console import Console
 
 from showthrough.errors import InternalError, NotConvergedError, ShowthroughError
+from showthrough.report.printable import printable
 
 BAD_INPUT = 2
 INCONCLUSIVE = 4
+INTERRUPTED = 130
+READER_LEFT = 141  # as a shell reports it; 1 would say that a limit was broken
 
 
 @contextlib.contextmanager
@@ -23,13 +28,29 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     except InternalError:
         raise
     except NotConvergedError as error:
-        typer.echo(f"Inconclusive: {error.shareable}", err=True)
+        say(f"Inconclusive: {error.shareable}")
         raise typer.Exit(INCONCLUSIVE) from None
     except ShowthroughError as error:
         internal = audience == "internal"
-        hint = "" if internal or error.shareable == str(error) else " (--audience internal names the persons.)"
-        typer.echo(f"Error: {str(error) if internal else error.shareable}{hint}", err=True)
+        hint = "" if internal or error.shareable == str(error) else " (--audience internal tells more.)"
+        say(f"Error: {str(error) if internal else error.shareable}{hint}")
         raise typer.Exit(BAD_INPUT) from None
+    except KeyboardInterrupt:
+        say("Interrupted: no result was written.")
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        reader_left()
+
+
+def say(message: str) -> None:
+    """A message to the person at the keyboard."""
+    typer.echo(printable(message), err=True)
+
+
+def reader_left() -> NoReturn:
+    """Whoever read our output has closed it: end in silence, also when Python flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise typer.Exit(READER_LEFT)
 
 
 @contextlib.contextmanager
@@ -43,7 +64,16 @@ def stages(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda stage: status.update(f"{stage} …")
 
 
+class _Output(Console):
+    """A console for which a reader that left is no failed limit."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Called by Rich."""
+        self.quiet = True
+        reader_left()
+
+
 def out() -> Console:
     """The console for results; wide enough for tables when piped into a file."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(width=max(console.width, 120), highlight=False)
+    console = _Output(highlight=False)
+    return console if console.is_terminal else _Output(width=max(console.width, 120), highlight=False)

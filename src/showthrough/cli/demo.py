@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,8 @@ def demo(
 ) -> None:
     """The worked example of Wang, Zhu, Du and Teng: two safe tables that together give people away."""
     with errors_as_sentences(audience="internal"):
+        from rich.text import Text
+
         from showthrough.auditing.audit import audit
         from showthrough.examples import figure1
         from showthrough.inference.run import infer
@@ -28,14 +31,16 @@ def demo(
 
         console = out()
         console.print(figure1.STORY)
+        console.print()
         console.print(posterior_table(views, title="What a reader can believe of each patient, in percent"))
         console.print()
         console.print(releases_table(found))
         console.print()
         entries = facts(found, proofs=found.posterior.proven().height)
         show_facts(console, entries, total=len(entries))
-        console.print(f"Numerics: {found.posterior.certificate}.", style="dim")
+        console.print(Text(f"Numerics: {found.posterior.certificate}.", style="dim"))
         console.print()
-        console.print(f"The two tables are in {', '.join(map(str, files))}. Run the same on files of your own:")
-        command = f"showthrough audit {' '.join(map(str, files))} --id pseudonym --sensitive disease --group group"
-        console.print(f"  {command} --audience internal", style="bold", soft_wrap=True)
+        names = [str(file) for file in files]
+        console.print(Text(f"The two tables are in {', '.join(names)}. Run the same on files of your own:"))
+        command = f"showthrough audit {shlex.join(names)} --id pseudonym --sensitive disease --group group"
+        console.print(Text(f"  {command} --audience internal", style="bold"), soft_wrap=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +13,11 @@ from typing import Any
 import polars as pl
 
 from showthrough.auditing.audit import Audit
-from showthrough.errors import InputError
+from showthrough.errors import FileError, InputError
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
-from showthrough.report.content import PROOFS, content, facts
-from showthrough.table.files import written_whole
+from showthrough.report.content import content
+from showthrough.table.files import check_writable, written_whole
 
 
 def read_all(paths: Sequence[Path], values: Sequence[Path] | None, **roles: Any) -> list[Release]:
@@ -29,25 +31,37 @@ def read_all(paths: Sequence[Path], values: Sequence[Path] | None, **roles: Any)
     return [read_release(path, pair, **roles) for path, pair in zip(paths, pairs, strict=True)]
 
 
-def write_json(audit: Audit, target: str, *, audience: str) -> None:
-    """One JSON object, on stdout for ``-``."""
-    text = json.dumps(content(audit, audience=audience), ensure_ascii=False, indent=2) + "\n"
-    if target == "-":
-        sys.stdout.write(text)
-        return
-    with written_whole(target, private=audience == "internal") as stream:
-        stream.write(text.encode())
+def check_targets(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Every file can be written, none twice, and none of them is, or is in, what is read."""
+    read = {os.path.realpath(path) for path in inputs}
+    seen: set[str] = set()
+    for target in targets:
+        check_writable(target)
+        place = os.path.realpath(target)
+        if place in read or any(str(parent) in read for parent in Path(place).parents):
+            raise FileError(f"{target} is part of a release that is read: choose another name for the output.")
+        if place in seen:
+            raise FileError(f"{target} is named for two outputs: choose two names.")
+        seen.add(place)
 
 
-def write_people(audit: Audit, target: Path) -> None:
-    """Every person and value with probability, fact and (for the first facts) proof; owner-readable only."""
-    post = audit.posterior
-    known = pl.DataFrame(facts(audit, proofs=PROOFS), infer_schema_length=None)
-    keys = [c for c in ("id", "release", "value") if c in post.to_frame().columns]
-    frame = post.to_frame()
-    if known.height:
-        known = known.with_columns(pl.col(k).cast(frame.schema[k], strict=False) for k in keys)
-        frame = frame.join(known, on=keys, how="full", coalesce=True, nulls_equal=True)
-        frame = frame.with_columns(pl.col("p").fill_null(0.0))
-    with written_whole(target, private=True) as stream:
-        frame.write_csv(stream)
+def as_json(audit: Audit, *, audience: str) -> bytes:
+    """The audit as one JSON object in UTF-8."""
+    return f"{json.dumps(content(audit, audience=audience), ensure_ascii=False, indent=2)}\n".encode(errors="replace")
+
+
+def print_json(text: bytes) -> None:
+    """On stdout, as UTF-8 whatever the terminal speaks."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
+
+
+def write_together(*, json: tuple[str, bytes, bool] | None, people: tuple[Path, pl.DataFrame] | None) -> None:
+    """Write the JSON (target, text, private) and the people file (readable by its owner alone), or none."""
+    with contextlib.ExitStack() as stack:
+        if json is not None:
+            target, text, private = json
+            stack.enter_context(written_whole(target, private=private)).write(text)
+        if people is not None:
+            people[1].write_csv(stack.enter_context(written_whole(people[0], private=True)))

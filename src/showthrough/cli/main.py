@@ -1,10 +1,12 @@
 """The command ``showthrough``: every fault becomes a sentence and an exit code.
 
-0 pass · 1 block · 2 bad usage or input · 3 review · 4 inconclusive · 70 a bug of ours.
+0 pass · 1 block · 2 bad usage or input · 3 review · 4 inconclusive · 70 a bug of ours ·
+130 interrupted · 141 whoever read the output left.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -40,18 +42,18 @@ def options(
 
 def main() -> None:
     """Run the command; a bug of ours ends in exit code 70 and never prints data."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without × or • is no reason to fail
     try:
-        app()
-    except KeyboardInterrupt:
-        print("Interrupted: nothing was written.", file=sys.stderr)
-        sys.exit(130)
+        app(prog_name="showthrough")
     except Exception as bug:
         if os.environ.get("SHOWTHROUGH_DEBUG"):
             traceback.print_exc()
         place = traceback.extract_tb(bug.__traceback__)[-1]
         print(
             f"This is a bug in showthrough {__version__}: {type(bug).__name__} in {os.path.basename(place.filename)}, "
-            f"line {place.lineno}. Nothing was written. Please report it; SHOWTHROUGH_DEBUG=1 shows the details, "
+            f"line {place.lineno}. No result was written. Please report it; SHOWTHROUGH_DEBUG=1 shows the details, "
             "which may hold data.",
             file=sys.stderr,
         )

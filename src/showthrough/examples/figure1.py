@@ -6,18 +6,19 @@ leave and 14 and 15 arrive.
 
 from __future__ import annotations
 
+import os
 from importlib.resources import files
 from pathlib import Path
 
 from showthrough.errors import FileError
 from showthrough.release.release import Release
-from showthrough.table.files import parse_table, written_whole
+from showthrough.table.files import parse_table, read_bytes, unwritable, written_whole
 
 NAMES = ("D1", "D2")
 STORY = (
-    "A hospital publishes its patients twice. In each table a patient is hidden in a group: readers see who is in\n"
-    "the group and which diseases it holds, not who has which. Patients 7, 10 and 13 have left before the second\n"
-    "table, 14 and 15 are new. (Wang, Zhu, Du, Teng, ICDM 2008, Figure 1)\n"
+    "A hospital publishes its patients twice. In each table a patient is hidden in a group: readers see who is in "
+    "the group and which diseases it holds, not who has which. Patients 7, 10 and 13 have left before the second "
+    "table, 14 and 15 are new. (Wang, Zhu, Du, Teng, ICDM 2008, Figure 1)"
 )
 
 
@@ -40,10 +41,10 @@ def write(folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise FileError(f"{folder} cannot be written: {(problem.strerror or str(problem)).lower()}.") from None
+        raise unwritable(folder, problem) from None
     targets = [folder / f"{name}.csv" for name in NAMES]
     for name, target in zip(NAMES, targets, strict=True):
-        if target.exists() and target.read_bytes() != _raw(name):
+        if os.path.lexists(target) and not (target.is_file() and read_bytes(target) == _raw(name)):
             raise FileError(f"{target} exists and is not the example: nothing was written. Choose another --folder.")
     for name, target in zip(NAMES, targets, strict=True):
         with written_whole(target) as stream:

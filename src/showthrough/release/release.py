@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -64,29 +64,21 @@ class Release:
         value and count. ``quasi`` defaults to all other columns.
         """
         where = name or "The release"
-        rows = to_polars(frame)
-        pair = None if values is None else to_polars(values)
-        others = [c for c in rows.columns if c not in (id, sensitive, group)]
-        roles = Roles(id, sensitive, group, tuple(others if quasi is None else quasi), count)
-        records = bucketized.records(rows, roles, where=where)
-        if pair is None:
-            tally = bucketized.tally_of_rows(rows, records, roles, where=where)
-        else:
-            records, tally = bucketized.tally_of_pair(records, pair, roles, where=where)
-        return cls(
-            kind="bucketized",
-            name=name,
-            roles=roles,
-            records=records,
-            tally=tally,
-            shape="rows" if pair is None else "pair",
-            date=date,
-            parameters=MappingProxyType(dict(parameters or {})),
+        made = from_tables(
+            to_polars(frame),
+            None if values is None else to_polars(values),
+            id=id,
+            sensitive=sensitive,
+            group=group,
+            quasi=quasi,
+            count=count,
+            where=(where, f"{where} (table of values)"),
         )
+        return replace(made, name=name, date=date, parameters=MappingProxyType(dict(parameters or {})))
 
     def groups(self) -> pl.DataFrame:
         """Who is in which group: id, group."""
-        return self.records.select(pl.col(self.roles.id).alias("id"), pl.col(self.roles.group).alias("group"))
+        return pl.DataFrame({"id": self.records[self.roles.id], "group": self.records[self.roles.group]})
 
     def counts(self) -> pl.DataFrame:
         """What is published of each group: group, value, n."""
@@ -112,3 +104,32 @@ class Release:
             f"<{self.kind} release{named}: {self.records.height} persons, "
             f"{self.tally['group'].n_unique()} groups, {self.tally['value'].n_unique()} values>"
         )
+
+
+def from_tables(
+    rows: pl.DataFrame,
+    values: pl.DataFrame | None,
+    *,
+    id: Any,
+    sensitive: Any,
+    group: Any,
+    quasi: Sequence[Any] | None,
+    count: Any,
+    where: tuple[str, str],
+) -> Release:
+    """A release without a name from one table or Anatomy's pair; ``where`` is what messages call them.
+
+    Names of columns may be anything that a frame takes for one, such as the numbers of pandas.
+    """
+    roles = Roles(str(id), str(sensitive), str(group), count=str(count))
+    if quasi is None:
+        quasi = [c for c in rows.columns if c not in (roles.id, roles.sensitive, roles.group)]
+    roles = replace(roles, quasi=(quasi,) if isinstance(quasi, str) else tuple(str(c) for c in quasi))
+    bucketized.check_roles(roles, pair=values is not None)
+    records = bucketized.records(rows, roles, where=where[0])
+    if values is None:
+        tally = bucketized.tally_of_rows(rows, records, roles, where=where[0])
+    else:
+        records, tally = bucketized.tally_of_pair(records, values, roles, where=where[0], table=where[1])
+    shape = "rows" if values is None else "pair"
+    return Release("bucketized", "", roles, records, tally, shape)

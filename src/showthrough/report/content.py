@@ -1,11 +1,14 @@
-"""What a report says, as plain data; rendering comes after. The JSON schema is docs/audit.schema.json.
+"""What a report says, as plain data; rendering comes after. The JSON schema is audit.schema.json.
 
 ``shareable`` content holds counts only. ``internal`` content adds people, facts and proofs.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import polars as pl
 
 from showthrough import __version__
 from showthrough.auditing.audit import Audit
@@ -64,19 +67,43 @@ def summary(audit: Audit) -> list[str]:
     return lines
 
 
-def facts(audit: Audit, *, proofs: int) -> list[dict[str, Any]]:
-    """Certain pairs, then pairs impossible by the counts, then by the sets; the first ones with proof."""
-    frame = audit.posterior.proven()
-    rank = frame["fact"].replace_strict({"certain": 0, "impossible": 1}) * 2 + (frame["by"] == "sets")
-    rows = frame.with_columns(rank.alias("_rank")).sort("_rank", maintain_order=True).drop("_rank")
-    listed = []
-    for k, row in enumerate(rows.iter_rows(named=True)):
-        entry = _plain(row)
-        if k < proofs:
-            proof = audit.posterior.explain(row["id"], row["value"], release=row.get("release"))
-            entry["proof"] = str(proof)
-        listed.append(entry)
+def facts(audit: Audit, *, proofs: int, limit: int | None = None) -> list[dict[str, Any]]:
+    """Certain pairs, then pairs impossible by the counts, then by the sets; the first ones with proof.
+
+    ``limit`` says how many are wanted at most.
+    """
+    frame = facts_frame(audit, proofs=proofs, limit=limit)
+    listed = [_plain(row) for row in frame.iter_rows(named=True)]
+    for entry in listed[proofs:]:
+        del entry["proof"]
     return listed
+
+
+def facts_frame(audit: Audit, *, proofs: int, limit: int | None = None) -> pl.DataFrame:
+    """The same with the types of ids and values: id, (release,) value, fact, by, proof."""
+    rank = (pl.col("fact") == "impossible").cast(pl.Int8) * 2 + (pl.col("by") == "sets")
+    rows = audit.posterior.proven().sort(rank, maintain_order=True)
+    rows = rows if limit is None else rows.head(limit)
+    texts = [
+        str(audit.posterior.explain(row["id"], row["value"], release=row.get("release")))
+        for row in rows.head(proofs).iter_rows(named=True)
+    ]
+    return rows.with_columns(pl.Series("proof", texts + [None] * (rows.height - len(texts)), dtype=pl.String))
+
+
+def people_frame(audit: Audit, *, proofs: int = PROOFS) -> pl.DataFrame:
+    """Every person and value with probability, fact and (for the first facts) proof, person by person."""
+    known = facts_frame(audit, proofs=proofs)
+    frame = audit.posterior.to_frame()
+    who = [c for c in ("id", "release") if c in frame.columns]
+    order = frame.select(who).unique(maintain_order=True).with_row_index("_person")
+    return (
+        frame.join(known, on=[*who, "value"], how="full", coalesce=True, nulls_equal=True)
+        .with_columns(pl.col("p").fill_null(0.0))
+        .join(order, on=who, how="left", nulls_equal=True)
+        .sort("_person", -pl.col("p"), "value")
+        .drop("_person")
+    )
 
 
 def _people(n: int) -> str:
@@ -84,5 +111,9 @@ def _people(n: int) -> str:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Dates and decimals as text; numbers, text and truth values as they are."""
-    return {k: v if v is None or isinstance(v, (str, int, float, bool)) else str(v) for k, v in row.items()}
+    """Dates, decimals and infinity as text; numbers, text and truth values as they are."""
+    return {k: v if v is None or isinstance(v, (str, int)) or _finite(v) else str(v) for k, v in row.items()}
+
+
+def _finite(entry: Any) -> bool:
+    return isinstance(entry, float) and math.isfinite(entry)

@@ -14,6 +14,7 @@ from showthrough.auditing.audit import Audit
 from showthrough.inference.narrate import listed
 from showthrough.inference.posterior import Posterior
 from showthrough.report.content import facts, summary
+from showthrough.report.printable import printable
 
 SHOWN = 40
 
@@ -22,13 +23,12 @@ def show_audit(console: Console, audit: Audit, *, audience: str) -> None:
     """Figures for everybody; people and reasons for the internal audience."""
     console.print(releases_table(audit))
     console.print()
-    for line in summary(audit):
-        console.print(f"• {line}", highlight=False)
+    console.print(_bullets(summary(audit)))
     console.print()
     console.print(Text(f"Numerics: {audit.posterior.certificate}.", style="dim"))
     if audience == "internal":
         console.print()
-        show_facts(console, facts(audit, proofs=SHOWN)[:SHOWN], total=audit.posterior.proven().height)
+        show_facts(console, facts(audit, proofs=SHOWN, limit=SHOWN), total=audit.posterior.proven().height)
     elif audit.joint.certain or audit.joint.impossible_by_counts:
         console.print(
             Text(
@@ -36,6 +36,14 @@ def show_audit(console: Console, audit: Audit, *, audience: str) -> None:
                 style="dim",
             )
         )
+
+
+def _bullets(lines: Sequence[str]) -> Table:
+    """Sentences that wrap under themselves."""
+    table = Table.grid(padding=(0, 1))
+    for line in lines:
+        table.add_row("•", Text(line))
+    return table
 
 
 def releases_table(audit: Audit) -> Table:
@@ -50,11 +58,11 @@ def releases_table(audit: Audit) -> Table:
         "entropy (nats)",
         "same persons, joined",
     ):
-        table.add_column(name, justify="left" if not name else "right")
+        table.add_column(name, justify="left" if not name else "right", overflow="fold")
     for r in audit.releases:
         drop = 1 - r.entropy_joined_nats / r.entropy_alone_nats if r.entropy_alone_nats else 0.0
         table.add_row(
-            f"{r.name} alone",
+            Text(printable(f"{r.name} alone")),
             str(r.persons),
             str(r.groups),
             str(r.values),
@@ -82,9 +90,9 @@ def show_facts(console: Console, entries: Sequence[Mapping[str, Any]], *, total:
             continue
         console.print(Text(heading, style="bold red" if fact == "certain" else "bold yellow"))
         for (value, reasons), names in _same_reason(mine).items():
-            console.print(Text(f"  {listed(names)}: {value}", style="bold"))
+            console.print(Text(printable(f"  {listed(names)}: {value}"), style="bold"))
             if reasons:
-                console.print(Padding(Text(reasons, style="dim"), (0, 0, 0, 4)))
+                console.print(Padding(Text(printable(reasons), style="dim"), (0, 0, 0, 4)))
         console.print()
     if total > len(entries):
         console.print(Text(f"… and {total - len(entries)} more facts: --people FILE writes them all.", style="dim"))
@@ -94,12 +102,12 @@ def posterior_table(history: Sequence[tuple[str, Posterior]], *, title: str) -> 
     """P(value | person) from several views side by side; certain values stand out."""
     together = history[-1][1]
     table = Table(title=title, title_justify="left", title_style="bold", show_lines=False)
-    table.add_column("person", justify="right")
+    table.add_column("person", justify="right", overflow="fold")
     for name, _ in history:
-        table.add_column(name)
+        table.add_column(Text(printable(name)), overflow="fold")
     for person in together.history.ids:
         cells = [_distribution(post, person, last=post is together) for _, post in history]
-        table.add_row(str(person), *cells)
+        table.add_row(Text(printable(str(person))), *cells)
     return table
 
 
@@ -108,8 +116,8 @@ def _distribution(post: Posterior, person: Any, *, last: bool) -> Text:
         return Text("not in it", style="dim")
     row = post.of(person)
     if len(row) == 1:
-        return Text(f"{next(iter(row))} certain", style="bold red" if last else "bold")
-    return Text(", ".join(f"{value} {100 * p:.0f}" for value, p in row.items()))
+        return Text(printable(f"{next(iter(row))} certain"), style="bold red" if last else "bold")
+    return Text(printable(", ".join(f"{value} {100 * p:.0f}" for value, p in row.items())))
 
 
 def _same_reason(entries: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[str]]:

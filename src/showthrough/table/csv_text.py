@@ -10,16 +10,17 @@ import codecs
 import csv
 import gzip
 import io
+import re
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
 
 from showthrough.errors import FileError
-
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+from showthrough.table.csv_rows import SEPARATORS, inside_quotes, measure
 
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -33,27 +34,35 @@ _FOREIGN = (
     (b"ARROW1", "an Arrow file"),
     (b"$FL2", "an SPSS file"),
 )
-_CHUNK = 1 << 24
+_BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)*")
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 @dataclass(frozen=True)
 class CsvText:
-    """A checked CSV file: UTF-8 text, its separator and its column names."""
+    """A checked CSV file: its column names, and its rows as UTF-8 without header and blank lines."""
 
-    data: bytes
-    separator: str
     columns: tuple[str, ...]
+    separator: str
+    rows: bytes
+    height: int
 
 
 def check(raw: bytes, name: str, encoding: str | None = None) -> CsvText:
     """Decode ``raw`` and make sure that it is one rectangular table."""
-    data = _as_utf8(_unzipped(raw, name), name, encoding)
+    data = _one_line_end(_as_utf8(_unzipped(raw, name), name, encoding))
     if not data.strip():
         raise FileError(f"{name} is empty: expected a CSV file with a header and at least one row.")
+    top = _BLANK_LINES.match(data)
+    skipped = top.end() if top else 0
+    first_line = data.count(b"\n", 0, skipped) + 1
+    data = data[skipped:] if data.endswith(b"\n") else data[skipped:] + b"\n"
     header = _first_record(data, name)
     separator, columns = _header(header, name)
-    _check_widths(data, name, separator, len(columns))
-    return CsvText(data, separator, columns)
+    found = measure(data, name, separator=separator, width=len(columns), first_line=first_line)
+    if found.records < 2:
+        raise FileError(f"{name} is empty: it has a header but no rows.")
+    return CsvText(columns, separator, found.without_blank_lines(data)[len(header) :], found.records - 1)
 
 
 def _unzipped(raw: bytes, name: str) -> bytes:
@@ -61,7 +70,7 @@ def _unzipped(raw: bytes, name: str) -> bytes:
         return raw
     try:
         return gzip.decompress(raw)
-    except (OSError, EOFError) as problem:
+    except (OSError, EOFError, zlib.error) as problem:
         raise FileError(f"{name} is a damaged gzip file ({problem}).") from None
 
 
@@ -69,101 +78,75 @@ def _as_utf8(raw: bytes, name: str, encoding: str | None) -> bytes:
     for magic, what in _FOREIGN:
         if raw.startswith(magic):
             raise FileError(f"{name} is {what}, not CSV or Parquet. Save it as CSV (UTF-8).")
-    if encoding is None:
-        encoding = next((e for mark, e in _BYTE_ORDER_MARKS if raw.startswith(mark)), "utf-8")
+    marked = next((e for mark, e in _BYTE_ORDER_MARKS if raw.startswith(mark)), "utf-8")
+    chosen = marked if encoding is None else encoding
     try:
-        text = raw.decode(encoding)
-    except LookupError:
-        raise FileError(f"There is no text encoding called {encoding!r}.") from None
-    except UnicodeDecodeError as problem:
-        line = raw.count(b"\n", 0, problem.start) + 1
+        text = raw.decode(chosen)
+        data = raw if chosen == "utf-8" else text.encode()
+    except UnicodeError as problem:
+        if chosen == "utf-8" and b"\x00" in raw:
+            raise _binary(name) from None
+        line = raw.count(b"\n", 0, getattr(problem, "start", 0)) + 1
         raise FileError(
-            f"{name} is not {encoding} text: line {line} holds a byte that does not belong to that "
+            f"{name} is not {chosen} text: line {line} holds a byte that does not belong to that "
             "encoding. Save it as UTF-8, or name its encoding (for example --encoding latin-1)."
         ) from None
+    except (LookupError, ValueError):
+        raise _no_encoding(chosen) from None
     if "\x00" in text:
-        raise FileError(f"{name} is not CSV or Parquet: it holds binary data.")
-    data = raw if encoding == "utf-8" else text.encode()
-    if b"\r" in data and b"\n" not in data:  # line ends of old Macintosh files
-        data = data.replace(b"\r", b"\n")
-    return data
+        raise _binary(name)
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
-def _first_record(data: bytes, name: str) -> str:
-    """The header line; a quoted field of it may span lines."""
-    end = 0
-    while True:
-        line_end = data.find(b"\n", end)
-        end = len(data) if line_end < 0 else line_end + 1
-        if data.count(b'"', 0, end) % 2 == 0:
-            return data[:end].decode()
-        if line_end < 0:
-            raise FileError(f"{name} opens a quote in its header and never closes it.")
+def _no_encoding(encoding: str) -> FileError:
+    return FileError(f"There is no text encoding called {encoding!r}.")
 
 
-def _header(line: str, name: str) -> tuple[str, tuple[str, ...]]:
-    split = {s: next(csv.reader(io.StringIO(line, newline=""), delimiter=s)) for s in SEPARATORS}
+def _binary(name: str) -> FileError:
+    return FileError(
+        f"{name} is not CSV or Parquet: it holds binary data. If it is text in UTF-16 or UTF-32, name its "
+        "encoding (for example --encoding utf-16-le)."
+    )
+
+
+def _one_line_end(data: bytes) -> bytes:
+    """Returns without a line feed end lines in old Macintosh files; inside quotes they are data."""
+    lone = [found.start() for found in _LONE_RETURN.finditer(data)]
+    if not lone:
+        return data
+    letters = np.frombuffer(data, dtype=np.uint8).copy()
+    at = np.array(lone)
+    letters[at[~inside_quotes(letters)[at]]] = ord("\n")
+    return letters.tobytes()
+
+
+def _first_record(data: bytes, name: str) -> bytes:
+    """The header with its line end; a quoted field of it may span lines."""
+    end = quotes = 0
+    while end < len(data):
+        start, end = end, data.find(b"\n", end) + 1
+        quotes += data.count(b'"', start, end)
+        if quotes % 2 == 0:
+            return data[:end]
+    raise FileError(f"{name} opens a quote in its header and never closes it.")
+
+
+def _header(record: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    line = record.decode()
+    try:
+        split = {s: next(csv.reader(io.StringIO(line, newline=""), delimiter=s)) for s in SEPARATORS}
+    except csv.Error:
+        raise FileError(f"{name} is not CSV or Parquet: its first line is not a header.") from None
     separator = max(split, key=lambda s: len(split[s]))
     columns = tuple(split[separator])
-    repeated = sorted({c for c in columns if columns.count(c) > 1})
-    if repeated:
-        raise FileError(f"{name} has the column {repeated[0]!r} more than once.")
-    return separator, columns
-
-
-def _check_widths(data: bytes, name: str, separator: str, width: int) -> None:
-    """Every record has ``width`` fields; quotes close. One vectorised pass, chunk by chunk."""
-    quoted, line, fields, start_of_record, blank = 0, 1, 1, 1, True
-    records = 0
-    for start in range(0, len(data), _CHUNK):
-        chunk = np.frombuffer(data, dtype=np.uint8, count=min(_CHUNK, len(data) - start), offset=start)
-        inside = (np.cumsum(chunk == ord('"')) + quoted) % 2 == 1
-        newline = chunk == ord("\n")
-        ends = np.flatnonzero(newline & ~inside)
-        separators = (chunk == ord(separator)) & ~inside
-        filled = ~newline & (chunk != ord("\r"))
-        per_record = _split_sums(separators, ends)
-        lines = _split_sums(newline, ends)
-        content = _split_sums(filled, ends)
-        per_record[0] += fields
-        per_record[1:] += 1
-        content[0] += not blank
-        complete, bytes_in = per_record[:-1], content[:-1]
-        # a blank line is skipped by every CSV reader, unless a blank field is all a row has
-        wrong = np.flatnonzero((complete != width) & (bytes_in > 0))
-        if wrong.size:
-            at = start_of_record if wrong[0] == 0 else line + int(lines[: wrong[0]].sum())
-            raise _ragged(name, at, int(complete[wrong[0]]), width, separator, data)
-        records += int(np.count_nonzero(bytes_in))
-        if ends.size:
-            start_of_record = line + int(lines[:-1].sum())
-        line += int(newline.sum())
-        fields, blank = int(per_record[-1]), not content[-1]
-        quoted = int(inside[-1]) if chunk.size else quoted
-    if quoted:
-        raise FileError(f"{name} opens a quote in the row at line {start_of_record} and never closes it.")
-    if not blank:
-        records += 1
-        if fields != width:
-            raise _ragged(name, start_of_record, fields, width, separator, data)
-    if records < 2:
-        raise FileError(f"{name} is empty: it has a header but no rows.")
-
-
-def _split_sums(flags: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """How many flags are set in each record of a chunk (a record ends with its line end)."""
-    total = np.concatenate([[0], np.cumsum(flags)])
-    return np.diff(total[np.concatenate([[0], ends + 1, [flags.size]])])
-
-
-def _ragged(name: str, line: int, found: int, width: int, separator: str, data: bytes) -> FileError:
-    text = data.split(b"\n", line)[line - 1] if line < 1_000_000 else b""
-    others = [s for s in SEPARATORS if s != separator and s.encode() in text]
-    mixed = (
-        f" The header is separated by {SEPARATORS[separator]}s, that line by {SEPARATORS[others[0]]}s: "
-        "use one separator throughout."
-        if others and found < width
-        else f" Put values that hold a {SEPARATORS[separator]} in double quotes."
+    twice = next((k for k, c in enumerate(columns) if c in columns[:k]), None)
+    if twice is None:
+        return separator, columns
+    first, again = columns.index(columns[twice]) + 1, twice + 1
+    if not columns[twice].strip():
+        raise FileError(f"{name} has more than one column without a name (columns {first} and {again}).")
+    # a file without a header shows a person's record here
+    raise FileError(
+        f"{name} has the column {columns[twice]!r} more than once (columns {first} and {again}).",
+        shareable=f"{name} has a column name more than once (columns {first} and {again}).",
     )
-    has = f"{found} field" + ("s" if found != 1 else "")
-    return FileError(f"{name}, line {line}: {has} where the header has {width}.{mixed}")

@@ -14,6 +14,8 @@ import polars as pl
 from showthrough.errors import FileError
 from showthrough.table import csv_text
 
+_TEMPORARY = ".showthrough."
+
 
 def read_table(path: str | os.PathLike[str], *, encoding: str | None = None) -> pl.DataFrame:
     """Read a CSV file with every column as text, or a Parquet file with the types it declares."""
@@ -30,25 +32,36 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     except IsADirectoryError:
         raise FileError(f"{os.fspath(path)} is a folder, expected a file.") from None
     except OSError as problem:
-        raise FileError(f"{os.fspath(path)} cannot be read: {_reason(problem)}.") from None
+        raise FileError(f"{os.fspath(path)} cannot be read: {reason(problem)}.") from None
 
 
 def parse_table(raw: bytes, name: str, *, encoding: str | None = None) -> pl.DataFrame:
     """Parse the bytes of a CSV or Parquet file; ``name`` stands in the messages."""
     if raw[:4] == b"PAR1":
-        try:
-            frame = pl.read_parquet(raw)
-        except Exception as problem:  # the reader raises many unrelated types
-            raise FileError(f"{name} is a damaged Parquet file ({_first_line(problem)}).") from None
-        if frame.height == 0:
-            raise FileError(f"{name} is empty: it has columns but no rows.")
-        return frame
+        return _parse_parquet(raw, name)
     text = csv_text.check(raw, name, encoding)
     try:
-        frame = pl.read_csv(text.data, separator=text.separator, infer_schema=False, truncate_ragged_lines=False)
-    except Exception as problem:  # the reader raises many unrelated types
-        raise FileError(f"{name} cannot be read as CSV ({_first_line(problem)}).") from None
-    frame.columns = list(text.columns)
+        frame = pl.read_csv(
+            text.rows,
+            separator=text.separator,
+            has_header=False,
+            schema=dict.fromkeys(text.columns, pl.String),
+            truncate_ragged_lines=False,
+        )
+    except Exception as problem:  # the reader raises many unrelated types, and quotes the data
+        raise _unreadable(f"{name} cannot be read as CSV", problem) from None
+    if frame.height != text.height:  # two readers that disagree: believe neither
+        raise FileError(f"{name} cannot be read as CSV: {text.height} rows were expected, {frame.height} were read.")
+    return frame
+
+
+def _parse_parquet(raw: bytes, name: str) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(raw)
+    except (Exception, pl.exceptions.PanicException) as problem:  # the reader raises many unrelated types
+        raise _unreadable(f"{name} is a damaged Parquet file", problem) from None
+    if frame.height == 0:
+        raise FileError(f"{name} is empty: it has columns but no rows.")
     return frame
 
 
@@ -56,23 +69,24 @@ def parse_table(raw: bytes, name: str, *, encoding: str | None = None) -> pl.Dat
 def written_whole(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a temporary neighbour of ``path`` that takes its place only when the block succeeds.
 
-    ``private`` files are readable by their owner alone.
+    ``private`` files are readable by their owner alone. Links are followed; what is no regular
+    file, such as /dev/stdout, is written directly.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     temporary: str | None = None
     try:
-        try:
-            handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        except OSError as problem:
-            raise FileError(f"{target} cannot be written: {_reason(problem)}.") from None
+        if _special(path):
+            with open(path, "wb") as stream:
+                yield stream
+            return
+        handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=target.parent)
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        try:
-            os.chmod(temporary, 0o600 if private else 0o666 & ~_umask())
-            os.replace(temporary, target)
-        except OSError as problem:
-            raise FileError(f"{target} cannot be written: {_reason(problem)}.") from None
+        os.chmod(temporary, 0o600 if private else 0o666 & ~umask())
+        os.replace(temporary, target)
         temporary = None
+    except OSError as problem:
+        raise unwritable(path, problem) from None
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -81,26 +95,42 @@ def written_whole(path: str | os.PathLike[str], *, private: bool = False) -> Ite
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Say now, before hours of work, that a file cannot be written later."""
-    target = Path(path)
-    if target.is_dir():
-        raise FileError(f"{target} is a folder, expected the name of a file to write.")
+    target = Path(os.path.realpath(path))
+    if os.path.isdir(target):
+        raise FileError(f"{os.fspath(path)} is a folder, expected the name of a file to write.")
+    if _special(path):
+        return
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=target.parent)
+        os.close(handle)
+        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(target)  # a name that is too long
     except OSError as problem:
-        raise FileError(f"{target} cannot be written: {_reason(problem)}.") from None
-    os.close(handle)
-    os.unlink(temporary)
+        raise unwritable(path, problem) from None
 
 
-def _umask() -> int:
+def unwritable(path: str | os.PathLike[str], problem: OSError) -> FileError:
+    """The sentence for a file or folder that cannot be written."""
+    return FileError(f"{os.fspath(path)} cannot be written: {reason(problem)}.")
+
+
+def reason(problem: OSError) -> str:
+    """What the operating system says, without error number and path."""
+    return (problem.strerror or str(problem)).lower()
+
+
+def umask() -> int:
+    """The permissions that the user does not give to new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
-def _reason(problem: OSError) -> str:
-    return (problem.strerror or str(problem)).lower()
+def _special(path: str | os.PathLike[str]) -> bool:
+    """A device, a pipe and the like; a folder is refused when it is written to."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _first_line(problem: Exception) -> str:
-    return str(problem).strip().split("\n")[0]
+def _unreadable(what: str, problem: BaseException) -> FileError:
+    return FileError(f"{what} ({str(problem).strip().split(chr(10))[0]}).", shareable=f"{what}.")

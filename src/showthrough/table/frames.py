@@ -12,24 +12,29 @@ from showthrough.errors import InputError
 
 KINDS = "text, whole numbers, numbers, truth values, dates or times"
 
+_FAULTS = (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError)
+_EXACT = 2**53  # whole numbers up to here are exact as Float64
+
 
 def to_polars(frame: Any) -> pl.DataFrame:
     """Take a frame of Polars, pandas, PyArrow or any library that speaks Arrow or interchange."""
     if isinstance(frame, pl.DataFrame):
         return frame
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect()
     try:
+        if isinstance(frame, pl.LazyFrame):
+            return frame.collect()
         if isinstance(frame, Mapping):
-            return pl.DataFrame(dict(frame))
+            return pl.DataFrame({str(name): _entries(str(name), column) for name, column in frame.items()})
         if hasattr(frame, "columns") and hasattr(frame, "iloc"):
             return _from_pandas(frame)
         if hasattr(frame, "__arrow_c_stream__"):
             return pl.DataFrame(frame)
         if hasattr(frame, "__dataframe__"):
             return pl.from_dataframe(frame)
-    except (pl.exceptions.PolarsError, TypeError, ValueError) as problem:
-        raise InputError(f"The frame cannot be read: {str(problem).splitlines()[0]}") from None
+    except _FAULTS as problem:  # the text of these may quote the data
+        raise InputError(
+            f"The frame cannot be read: {str(problem).splitlines()[0]}", shareable="The frame cannot be read."
+        ) from None
     raise InputError(
         f"Expected a frame (polars, pandas, pyarrow or another that speaks Arrow), got {type(frame).__name__}."
     )
@@ -37,60 +42,107 @@ def to_polars(frame: Any) -> pl.DataFrame:
 
 def _from_pandas(frame: Any) -> pl.DataFrame:
     """Column by column, so that it needs no PyArrow; pandas marks gaps with NaN, None or NA."""
-    columns = {}
-    for position, name in enumerate(frame.columns):
-        column = frame.iloc[:, position]
+    columns: dict[str, pl.Series] = {}
+    for position, label in enumerate(frame.columns):
+        name, column = str(label), frame.iloc[:, position]
+        if name in columns:
+            raise InputError(f"The frame has the column {name!r} more than once.")
+        if str(column.dtype) in ("datetime64[ns]", "timedelta64[ns]"):  # a list would lose nanoseconds
+            columns[name] = pl.Series(name, column.to_numpy())
+            continue
         filled = column[column.notna()].tolist()
-        series = _series(str(name), filled)
+        series = _series(name, filled)
         if len(filled) < len(column):
             gaps = column.notna().cumsum().where(column.notna()).tolist()
             index = pl.Series([None if g != g else int(g) - 1 for g in gaps], dtype=pl.Int64)
-            series = pl.select(series.gather(index).alias(str(name))).to_series()
-        columns[str(name)] = series
+            series = pl.select(series.gather(index).alias(name)).to_series()
+        columns[name] = series
     return pl.DataFrame(columns)
+
+
+def _entries(name: str, column: Any) -> Any:
+    """A list becomes a column of one kind; arrays, series and single values are left to Polars."""
+    return _series(name, column) if isinstance(column, (list, tuple)) else column
 
 
 def _series(name: str, entries: Sequence[Any]) -> pl.Series:
     try:
         return pl.Series(name, entries, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
+    except _FAULTS:
+        if all(e is None or type(e) is float or (type(e) is int and abs(e) < _EXACT) for e in entries):
+            return pl.Series(name, entries, dtype=pl.Float64, strict=False)
         raise InputError(
-            f"Column {name!r} mixes types: make it one of {KINDS} (for example with astype(str))."
+            f"Column {name!r} mixes types or holds numbers that are too large: make it one of {KINDS} "
+            "(for example with astype(str))."
         ) from None
 
 
 def need_columns(frame: pl.DataFrame, names: Iterable[str], where: str) -> None:
-    """All ``names`` are columns, or a sentence says which exist and which may be meant."""
-    for name in names:
-        if name in frame.columns:
-            continue
-        close = get_close_matches(name, frame.columns, n=1, cutoff=0.6) or [
-            c for c in frame.columns if c.strip().lower() == name.strip().lower()
-        ]
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        exist = ", ".join(repr(c) for c in frame.columns)
-        raise InputError(f"{where} has no column {name!r}.{hint} Its columns are: {exist}.")
+    """All ``names`` are columns, or a sentence says which exist and which may be meant.
+
+    If none of them is there, the file may have no header, and its first row is a person's record:
+    then only the internal message lists what was found.
+    """
+    asked = list(names)
+    missing = [name for name in asked if name not in frame.columns]
+    if not missing:
+        return
+    name = missing[0]
+    alike = {c.strip().lower(): c for c in frame.columns}
+    close = [alike[key] for key in [name.strip().lower()] if key in alike]
+    close = close or get_close_matches(name, frame.columns, n=1, cutoff=0.6)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    exist = ", ".join(repr(c) for c in frame.columns)
+    lead = f"{where} has no column {name!r}."
+    full = f"{lead}{hint} Its columns are: {exist}."
+    has_header = any(n.strip().lower() in alike for n in asked)
+    without = f"{lead} None of the columns asked for is there: does its first row hold the names of the columns?"
+    raise InputError(full, shareable=full if has_header else without)
 
 
 def scalar(column: pl.Series, where: str) -> pl.Series:
-    """Bring a column to the scalar kind it holds: text, Int64, Float64, Boolean, Date or a time."""
+    """Bring a column to the scalar kind it holds: text, Int64, Float64, Boolean, Date or a time.
+
+    What that kind cannot hold exactly (huge whole numbers, nanoseconds) becomes text.
+    """
     kind = column.dtype
     if isinstance(kind, (pl.Categorical, pl.Enum)):
         return column.cast(pl.String)
     if kind.is_integer():
-        wide = kind in (pl.UInt64, pl.Int128) and column.len() and (column.max() or 0) > 2**63 - 1  # type: ignore[operator]
-        return column.cast(pl.String if wide else pl.Int64)
+        whole = column.cast(pl.Int64, strict=False)
+        return whole if whole.null_count() == column.null_count() else column.cast(pl.String)
     if kind.is_float():
-        whole = column.drop_nulls().drop_nans()
-        no_gaps = whole.len() == column.drop_nulls().len()
-        if no_gaps and ((whole == whole.round(0)) & (whole.abs() < 2**53)).all():
-            return column.cast(pl.Int64)
-        return column.cast(pl.Float64).fill_nan(None)
+        return _number(column)
     if kind == pl.Null:
         return column.cast(pl.String)
-    if kind == pl.String or kind == pl.Boolean or kind.is_temporal() or kind.is_decimal():
+    if kind == pl.Time or isinstance(kind, (pl.Datetime, pl.Duration)):
+        return _time(column)
+    if kind == pl.String or kind == pl.Boolean or kind == pl.Date or kind.is_decimal():
         return column
     raise InputError(f"{where} holds {kind}: expected {KINDS}.")
+
+
+def _number(column: pl.Series) -> pl.Series:
+    """Whole numbers if all are, as files with gaps make them decimal."""
+    number = column.cast(pl.Float64).fill_nan(None)
+    given = number.drop_nulls()
+    if ((given == given.round(0)) & (given.abs() < _EXACT)).all():
+        return number.cast(pl.Int64)
+    return number
+
+
+def _time(column: pl.Series) -> pl.Series:
+    """Microseconds, which Python and every file can hold, or text where they are not enough."""
+    if column.dtype == pl.Time:
+        same = column.cast(pl.Int64) % 1000 == 0
+        return column if same.drop_nulls().all() else column.dt.to_string("iso")
+    short = column.dt.cast_time_unit("us")
+    same = short.dt.cast_time_unit(column.dtype.time_unit) == column  # type: ignore[attr-defined]
+    return short if same.drop_nulls().all() else column.dt.to_string("iso")
+
+
+def _exact(column: pl.Series) -> bool:
+    return column.dtype != pl.Int64 or bool(column.is_between(-_EXACT, _EXACT).all())
 
 
 def one_kind(columns: Sequence[pl.Series], what: str, names: Sequence[str]) -> list[pl.Series]:
@@ -100,7 +152,7 @@ def one_kind(columns: Sequence[pl.Series], what: str, names: Sequence[str]) -> l
         return list(columns)
     if kinds <= {pl.String(), pl.Int64()}:
         return [c.cast(pl.String) for c in columns]
-    if kinds <= {pl.Int64(), pl.Float64()}:
+    if kinds <= {pl.Int64(), pl.Float64()} and all(_exact(c) for c in columns):
         return [c.cast(pl.Float64) for c in columns]
     listed = "; ".join(f"{name}: {c.dtype}" for name, c in zip(names, columns, strict=True))
     raise InputError(f"The {what} are of different types ({listed}): make them the same.")
