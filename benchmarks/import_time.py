@@ -23,10 +23,12 @@ def seconds(code: str) -> float:
 def main() -> None:
     """Print the floor, the package and the first use of it."""
     floor = seconds("pass")
+    command = "import sys; sys.argv = ['showthrough', '--help']; import showthrough.cli.main as m; m.main()"
+    first = "import showthrough as st; from showthrough.examples import figure1; st.infer(figure1.releases())"
     rows = {
         "import showthrough": "import showthrough",
-        "the command's --help": "import sys; sys.argv = ['showthrough', '--help']; import showthrough.cli.main as m; m.main()",
-        "first inference (figure 1)": "import showthrough as st; from showthrough.examples import figure1; st.infer(figure1.releases())",
+        "the command's --help": command,
+        "first inference (figure 1)": first,
         "import numpy, polars": "import numpy, polars",
     }
     print(f"{'python alone':30} {floor:.3f} s")

@@ -3,60 +3,134 @@
 Signatures are solved in persons, y[σ, s] = Σ x over the persons of the signature. One of its w
 persons can take as much of s as there is, up to 1, and must take only what the others cannot hold,
 so its bounds are min(1, max y) and max(0, min y − (w − 1)).
+
+Every solution of a program is a feasible point and settles many bounds at once: a variable seen at
+w − 1 or below has lower bound 0, one seen at 1 or above has upper bound 1. Only what no point has
+settled gets programs of its own.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
 
 import numpy as np
 
-from showthrough.inference.arrays import Ints, Reals
+from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.face import Face
-from showthrough.inference.reduce import reduce
+from showthrough.inference.reduce import Reduced, reduce
+
+Progress = Callable[[int, int], None]
 
 _SNAP = 1e-9
+_CHUNK = 400  # variables per job, so that one large component is shared out too
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def bounds(face: Face, signatures: Ints, *, tick: Callable[[], None] = lambda: None) -> tuple[Ints, Reals, Reals]:
+@dataclass(frozen=True)
+class Job:
+    """Some variables of one component."""
+
+    reduced: Reduced  # the component alone
+    wanted: Ints  # positions of variables in it
+
+
+def bounds(
+    face: Face, signatures: Ints, *, workers: int = 1, progress: Progress = lambda _done, _all: None
+) -> tuple[Ints, Reals, Reals]:
     """Variables of the asked signatures that are not proven zero, with their lower and upper bounds."""
     problem = face.problem
     asked = np.zeros(problem.signatures, dtype=bool)
     asked[signatures] = True
-    wanted = np.flatnonzero(face.alive & asked[problem.signature])
     lower, upper = np.zeros(problem.variables), np.zeros(problem.variables)
-    alone = (face.choices() == 1)[problem.signature]
-    lower[alone & face.alive] = upper[alone & face.alive] = 1.0
-    for variable, least, most in _extremes(face, asked, tick):
-        w = int(problem.weight[problem.signature[variable]])
-        lower[variable] = _snapped(max(0.0, least - (w - 1)))
-        upper[variable] = _snapped(min(1.0, most))
+    alone = face.alive & (face.choices() == 1)[problem.signature]
+    lower[alone] = upper[alone] = 1.0
+    reduced = reduce(problem, face.alive)
+    if reduced.components:
+        _closed_form(reduced, lower, upper)
+        jobs = list(_jobs(reduced, asked[problem.signature]))
+        for done, (variables, low, high) in enumerate(_results(jobs, workers), start=1):
+            lower[variables], upper[variables] = low, high
+            progress(done, len(jobs))
+    wanted = np.flatnonzero(face.alive & asked[problem.signature])
     return wanted, lower[wanted], upper[wanted]
 
 
-def _extremes(face: Face, asked: np.ndarray, tick: Callable[[], None]) -> Iterator[tuple[int, float, float]]:
-    """(variable, min y, max y) for every variable of an asked signature that has a choice."""
-    problem = face.problem
-    reduced = reduce(problem, face.alive)
-    if not reduced.components:
-        return
-    owner = problem.signature[reduced.variable_of[reduced.start[:-1]]]
+def _closed_form(reduced: Reduced, lower: Reals, upper: Reals) -> None:
+    """A signature that is alone in its component holds the counts of its rows."""
+    single = (np.bincount(reduced.signature_component) == 1)[reduced.signature_component]
+    mine = np.repeat(single, np.diff(reduced.start))
+    y = np.zeros(mine.size)
+    for row in reduced.row:
+        here = mine & (row < reduced.rows)
+        y[here] = reduced.count[row[here]]
+    weight = np.repeat(reduced.weight, np.diff(reduced.start))
+    at = reduced.variable_of[mine]
+    lower[at] = np.maximum(0.0, y[mine] - (weight[mine] - 1))
+    upper[at] = np.minimum(1.0, y[mine])
+
+
+def _jobs(reduced: Reduced, asked: Flags) -> Iterator[Job]:
+    """Components with several signatures, in chunks of variables that were asked for."""
+    from showthrough.inference.newton import restrict
+
     sizes = np.bincount(reduced.signature_component, minlength=reduced.components)
-    concerned = np.unique(reduced.signature_component[asked[owner]])
-    for component in concerned:
-        tick()
-        if sizes[component] == 1:  # one signature alone holds its counts
-            at = int(np.searchsorted(reduced.signature_component, component))
-            for v in range(int(reduced.start[at]), int(reduced.start[at + 1])):
-                rows = reduced.row[:, v]
-                y = float(reduced.count[rows[rows < reduced.rows][0]])
-                yield int(reduced.variable_of[v]), y, y
-            continue
-        from showthrough.inference import support
-
-        yield from support.extremes(support.program(reduced, int(component)), asked[problem.signature])
+    owner = np.repeat(reduced.signature_component, np.diff(reduced.start))
+    concerned = np.zeros(reduced.components, dtype=bool)
+    concerned[owner[asked[reduced.variable_of]]] = True
+    for component in np.flatnonzero(concerned & (sizes > 1)):
+        alone = restrict(reduced, np.arange(reduced.components) == component)
+        wanted = np.flatnonzero(asked[alone.variable_of])
+        for first in range(0, wanted.size, _CHUNK):
+            yield Job(alone, wanted[first : first + _CHUNK])
 
 
-def _snapped(p: float) -> float:
+def _results(jobs: list[Job], workers: int) -> Iterator[tuple[Ints, Reals, Reals]]:
+    if workers <= 1 or len(jobs) < 2:
+        yield from map(solve_job, jobs)
+        return
+    with _one_thread_each(), ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(solve_job, job) for job in jobs]):
+            yield done.result()
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Workers inherit the environment: their linear algebra must not fight over the cores."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def solve_job(job: Job) -> tuple[Ints, Reals, Reals]:
+    """The bounds of the wanted variables of one component."""
+    from showthrough.inference import support
+
+    lp = support.program(job.reduced, 0)
+    weight = np.repeat(job.reduced.weight, np.diff(job.reduced.start))
+    least, most = np.full(weight.size, np.inf), np.full(weight.size, -np.inf)
+    for v in job.wanted:
+        for sign, settled in ((1.0, least[v] <= weight[v] - 1 + _SNAP), (-1.0, most[v] >= 1 - _SNAP)):
+            if not settled:
+                y = support.extreme_point(lp, int(v), sign)
+                np.minimum(least, y, out=least)
+                np.maximum(most, y, out=most)
+    low = np.maximum(0.0, least - (weight - 1))[job.wanted]
+    high = np.minimum(1.0, most)[job.wanted]
+    return job.reduced.variable_of[job.wanted], _snapped(low), _snapped(high)
+
+
+def _snapped(p: Reals) -> Reals:
     """Exactly 0 or 1 where the linear program means it."""
-    return 0.0 if p < _SNAP else 1.0 if p > 1 - _SNAP else p
+    return np.where(p < _SNAP, 0.0, np.where(p > 1 - _SNAP, 1.0, p))

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.inference.arrays import Codes, Ints, Reals
+from showthrough.inference.arrays import Codes, Flags, Ints, Reals
 from showthrough.inference.history import ABSENT, History
+
+_CHUNK = 400_000  # signatures
 
 
 @dataclass(frozen=True)
@@ -41,45 +43,47 @@ class Finding:
 
 @np.errstate(invalid="ignore", over="ignore")
 def check(history: History, answer: Answer) -> Finding:
-    """Recompute residual and gap of every island."""
+    """Recompute residual and gap of every island; signatures are taken in chunks to save memory."""
     signatures = answer.start.size - 1
     persons = np.bincount(answer.of_person, minlength=signatures).astype(np.float64)
     groups = _groups_of_signatures(history, answer.of_person, signatures)
-    owner = np.repeat(np.arange(signatures), np.diff(answer.start))
     island_of_signature, islands = _islands(history, groups)
-
-    exponent = np.zeros(answer.value.size)
-    published = np.full(islands, 0.0)
     key = history.row_group.astype(np.int64) * history.values.len() + history.row_value
     expected = np.zeros(key.size)
-    for release in range(groups.shape[0]):
-        group = groups[release, owner].astype(np.int64)
-        here = np.flatnonzero(group != ABSENT)
-        wanted = group[here] * history.values.len() + answer.value[here]
-        at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
-        stray = key[at] != wanted
-        # probability on a value that the group does not publish
-        np.add.at(published, island_of_signature[owner[here[stray]]], np.abs(answer.p[here[stray]]))
-        at, here = at[~stray], here[~stray]
-        expected += np.bincount(at, weights=persons[owner[here]] * answer.p[here], minlength=key.size)
-        exponent[here] += answer.mu[at]
-
-    residual = published
-    off = np.abs(expected - history.row_count)
+    residual, gap = np.zeros(islands), np.zeros(islands)
+    for first in range(0, signatures, _CHUNK):
+        part = slice(first, min(first + _CHUNK, signatures))
+        wrong, divergence = _weigh(history, answer, part, groups, persons, key, expected)
+        np.maximum.at(residual, island_of_signature[part], wrong)
+        np.add.at(gap, island_of_signature[part], persons[part] * divergence)
     row_island = _island_of_group(groups, island_of_signature, int(history.first_group[-1]))[history.row_group]
-    np.maximum.at(residual, row_island, off)
-    total = np.add.reduceat(answer.p, answer.start[:-1])
-    np.maximum.at(residual, island_of_signature, np.abs(total - 1))
-    np.maximum.at(residual, island_of_signature[owner], np.where(answer.p < 0, -answer.p, 0))
-    stray_zero = np.where(~answer.possible, np.abs(answer.p), 0.0)
-    np.maximum.at(residual, island_of_signature[owner], stray_zero)
-
-    divergence = _divergence(answer, exponent, owner)
-    gap: Reals = np.zeros(islands)
-    np.add.at(gap, island_of_signature, persons * divergence)
+    np.maximum.at(residual, row_island, np.abs(expected - history.row_count))
     residual = np.where(np.isfinite(residual), residual, np.inf)
-    gap = np.where(np.isfinite(gap), gap, np.inf).astype(np.float64)
+    gap = np.where(np.isfinite(gap), gap, np.inf)
     return Finding(float(residual.max(initial=0.0)), float(gap.max(initial=0.0)), residual, gap)
+
+
+def _weigh(
+    history: History, answer: Answer, part: slice, groups: Codes, persons: Reals, key: Ints, expected: Reals
+) -> tuple[Reals, Reals]:
+    """What is wrong with some signatures themselves, and their divergence; adds to the expected counts."""
+    start = answer.start[part.start : part.stop + 1] - answer.start[part.start]
+    span = slice(int(answer.start[part.start]), int(answer.start[part.stop]))
+    value, p, possible = answer.value[span], answer.p[span], answer.possible[span]
+    owner = np.repeat(np.arange(part.stop - part.start), np.diff(start))
+    exponent, stray = np.zeros(p.size), np.zeros(p.size)
+    for own in groups[:, part]:
+        here = np.flatnonzero(own[owner] != ABSENT)
+        wanted = own[owner[here]].astype(np.int64) * history.values.len() + value[here]
+        at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
+        published = key[at] == wanted
+        stray[here[~published]] = np.abs(p[here[~published]])  # on a value that the group does not publish
+        at, here = at[published], here[published]
+        np.add.at(expected, at, persons[part][owner[here]] * p[here])
+        exponent[here] += answer.mu[at]
+    stray = np.maximum(stray, np.where(possible, np.maximum(-p, 0.0), np.abs(p)))
+    wrong = np.maximum(np.abs(np.add.reduceat(p, start[:-1]) - 1), np.maximum.reduceat(stray, start[:-1]))
+    return wrong, _divergence(p, possible, exponent, start, owner)
 
 
 def _groups_of_signatures(history: History, of_person: Ints, signatures: int) -> Codes:
@@ -118,17 +122,15 @@ def _island_of_group(groups: Codes, island_of_signature: Ints, total: int) -> In
     return island
 
 
-def _divergence(answer: Answer, exponent: Reals, owner: Ints) -> Reals:
+def _divergence(p: Reals, possible: Flags, exponent: Reals, start: Ints, owner: Ints) -> Reals:
     """KL(p ‖ softmax(exponent)) per signature, without cancellation: terms p·log(p/q) − p + q ≥ 0."""
-    z = np.where(answer.possible, exponent, -np.inf)
-    peak = np.maximum.reduceat(z, answer.start[:-1])
-    e = np.exp(z - peak[owner])
-    q = e / np.add.reduceat(e, answer.start[:-1])[owner]
-    p = answer.p
+    z = np.where(possible, exponent, -np.inf)
+    e = np.exp(z - np.maximum.reduceat(z, start[:-1])[owner])
+    q = e / np.add.reduceat(e, start[:-1])[owner]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = (p - q) / q
         near = t * t * (0.5 - t * (1 / 6 - t / 12))
         far = np.where(p > 0, p * np.log(p / q) - p + q, q)
         term = np.where(np.abs(t) < 1e-3, q * near, far)
     term = np.where((p == 0) & (q == 0), 0.0, np.maximum(term, 0.0))
-    return np.add.reduceat(term, answer.start[:-1])
+    return np.asarray(np.add.reduceat(term, start[:-1]))

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from showthrough.errors import ContradictionError, InternalError
+from showthrough.errors import ContradictionError, InternalError, NotProvenError
 from showthrough.inference import flow, graphs, weighing
 from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.face import NEVER, Face, WeighingStep, linked_pairs
 from showthrough.inference.history import History
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import Problem
-from showthrough.inference.proof import Argument, Contradiction, WeighedRow
+from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow
+
+if TYPE_CHECKING:
+    from showthrough.inference.posterior import Posterior
+
+
+def explain(post: Posterior, id: Any, value: Any, release: str | None) -> Proof:
+    """The proof that a value is certain or impossible for a person."""
+    part, signature = post.locate(id, release)
+    code = post.value_code(value)
+    span = post.span(signature)
+    own = [v for v in span if post.problem.value[v] == code]
+    removed = [v for v in span if post.face.removed_at[v] != NEVER]
+    changed = "refuse" if post.history.split_release is None else "split"
+
+    def proof(fact: str, by: str, steps: tuple[Argument, ...], reason: str) -> Proof:
+        return Proof(id, value, fact, by, steps, reason, post.history.names, changed, part)
+
+    narrator = post.narrator
+    if not own:
+        return proof("impossible", "sets", (), narrator.missing_in(signature, code))
+    if own[0] in removed:
+        return proof("impossible", "counts", arguments(post.face, narrator, own), "")
+    if len(span) > len(removed) + 1:
+        raise NotProvenError(
+            f"{value} is neither certain nor impossible for {id}: P = {post.x[own[0]]:.6g}.",
+            shareable="The value is neither certain nor impossible for this person.",
+        )
+    if not removed:
+        return proof("certain", "sets", (), narrator.only_common(signature))
+    steps = arguments_for_certain(post.face, narrator, own[0], removed)
+    straight = {row.value for row in steps[-1].rows} == {post.history.values[code]}
+    reason = "" if straight else narrator.others_excluded(signature, removed)
+    return proof("certain", "counts", steps, reason)
 
 
 def arguments(face: Face, narrator: Narrator, targets: list[int]) -> tuple[Argument, ...]:
@@ -174,9 +209,3 @@ def _argument(face: Face, narrator: Narrator, weights: Ints, step: int) -> Argum
         for r in np.flatnonzero(weights)
     )
     return Argument(rows, narrator.tell(weights, face.alive_before(step)))
-
-
-def excluded_by_counts(face: Face, signature: int) -> list[int]:
-    """Variables of a signature that some step excluded."""
-    own = range(int(face.problem.start[signature]), int(face.problem.start[signature + 1]))
-    return [v for v in own if face.removed_at[v] != NEVER]

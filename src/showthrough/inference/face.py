@@ -8,7 +8,7 @@ Each removal is logged with the step that proves it, so that `explain` can tell 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -83,6 +83,22 @@ class Face:
     def choices(self) -> Ints:
         """[m] how many values are left for each signature."""
         return np.add.reduceat(self.alive.astype(np.int64), self.problem.start[:-1])
+
+
+def inherited(face: Face, problem: Problem, source: Ints) -> Face:
+    """A face for ``problem`` with the exclusions of another, whose variables are ``source`` (−1: new)."""
+    removed_at = np.where(source >= 0, face.removed_at[source], NEVER).astype(np.int32)
+    suspects = np.where(source >= 0, face.suspects[source], False)
+    return Face(problem, removed_at == NEVER, removed_at, suspects, list(face.steps))
+
+
+def take_over(face: Face, part: Face, variables: Ints, rows: Ints) -> None:
+    """Log in the whole face what was excluded in a part of it."""
+    for step in part.steps[len(face.steps) :]:
+        face.steps.append(replace(step, rows=rows[step.rows]) if isinstance(step, WeighingStep) else step)
+    face.removed_at[variables] = part.removed_at
+    face.suspects[variables] = part.suspects
+    face.alive[variables] = part.alive
 
 
 def close_by_flow(face: Face, *, tick: Callable[[], None] = lambda: None) -> None:

@@ -73,6 +73,8 @@ def encode(releases: Sequence[Release]) -> History:
     names = _names(releases)
     member_ids = one_kind([r.records[r.roles.id] for r in releases], "ids", names)
     tally_values = one_kind([r.tally["value"] for r in releases], "values", names)
+    refuse_blanks(member_ids, "ids")
+    refuse_blanks(tally_values, "values")
     ids, id_codes = _codes(member_ids)
     values, value_codes = _codes(tally_values, ordered=True)
 
@@ -80,9 +82,9 @@ def encode(releases: Sequence[Release]) -> History:
     labels, first_group, rows = [], [0], []
     for r, release in enumerate(releases):
         own = release.tally["group"].unique(maintain_order=True)
-        member_group = _lookup(release.records[release.roles.group], own) + first_group[-1]
+        member_group = positions(release.records[release.roles.group], own) + first_group[-1]
         group_of[r, id_codes[r]] = member_group
-        row_group = _lookup(release.tally["group"], own) + first_group[-1]
+        row_group = positions(release.tally["group"], own) + first_group[-1]
         rows.append((row_group, value_codes[r], release.tally["n"].to_numpy()))
         labels.append(own)
         first_group.append(first_group[-1] + own.len())
@@ -146,7 +148,7 @@ def _member_rows(history: History, release: int) -> Codes:
     """The persons of a release in published order."""
     published = history.releases[release]
     ids = published.records[published.roles.id]
-    return _lookup(ids.cast(history.ids.dtype), history.ids)
+    return positions(ids.cast(history.ids.dtype), history.ids)
 
 
 def _names(releases: Sequence[Release]) -> list[str]:
@@ -154,14 +156,27 @@ def _names(releases: Sequence[Release]) -> list[str]:
     return [n if names.count(n) == 1 else f"{n} ({k})" for k, n in enumerate(names, start=1)]
 
 
+def refuse_blanks(columns: Sequence[pl.Series], what: str) -> None:
+    """Entries that differ only in blanks around them would be taken for different persons or values."""
+    if columns[0].dtype != pl.String:
+        return
+    every = pl.concat([c.rename("entry") for c in columns]).unique()
+    trimmed = every.str.strip_chars()
+    if (every != trimmed).any() and trimmed.n_unique() < every.len():
+        raise InputError(
+            f"Some {what} differ only in blanks around them, within a release or between releases: trim them, or they "
+            "count as different."
+        )
+
+
 def _codes(columns: Sequence[pl.Series], *, ordered: bool = False) -> tuple[pl.Series, list[Codes]]:
     """All distinct entries (in order of appearance, or sorted) and each column as codes."""
     every = pl.concat([c.rename("entry") for c in columns]).unique(maintain_order=True)
     every = every.sort() if ordered else every
-    return every, [_lookup(c, every) for c in columns]
+    return every, [positions(c, every) for c in columns]
 
 
-def _lookup(column: pl.Series, entries: pl.Series) -> Codes:
+def positions(column: pl.Series, entries: pl.Series) -> Codes:
     """The position of each element of ``column`` among the distinct ``entries``."""
     index = pl.DataFrame({"entry": entries, "code": np.arange(entries.len(), dtype=np.int32)})
     found = pl.DataFrame({"entry": column}).join(index, on="entry", how="left", maintain_order="left")

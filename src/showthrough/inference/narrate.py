@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from showthrough.errors import InternalError
 from showthrough.inference import weighing
 from showthrough.inference.arrays import Flags, Ints
-from showthrough.inference.history import History
+from showthrough.inference.history import ABSENT, History
 from showthrough.inference.problem import Problem
 
 LISTED = 12
@@ -56,6 +57,35 @@ class Narrator:
         if simple and one_each and not np.array_equal(releases[0], releases[1]):
             return self._cut(plus, minus, int(value[0]), possible)
         return self._sum(rows, weights, possible)
+
+    def missing_in(self, signature: int, code: int) -> str:
+        """Why a value is outside the common subset."""
+        h = self.history
+        for group in self._own_groups(signature):
+            values = h.values_in(group)
+            if h.values[code] not in values:
+                where = self.groups([group])
+                return f"{h.values[code]} is not among the values of {where}, where this person is: {listed(values)}."
+        raise InternalError("A value outside the common subset is missing in no group.")
+
+    def only_common(self, signature: int) -> str:
+        """Why a value is certain by the sets."""
+        groups = self._own_groups(signature)
+        where = listed(self.groups([g]) for g in groups)
+        return f"It is the only value {'common to' if len(groups) > 1 else 'of'} {where}, where this person is."
+
+    def others_excluded(self, signature: int, removed: Sequence[int]) -> str:
+        """Why one value is left when the arguments above excluded the others."""
+        problem, values = self.problem, self.history.values
+        where = listed(self.groups([g]) for g in self._own_groups(signature))
+        span = range(int(problem.start[signature]), int(problem.start[signature + 1]))
+        common = listed((values[int(problem.value[v])] for v in span), joint="or")
+        gone = listed(values[int(problem.value[v])] for v in removed)
+        verb = "are" if len(removed) > 1 else "is"
+        return f"This person is in {where}, so only {common} are possible; {gone} {verb} excluded by the counts above."
+
+    def _own_groups(self, signature: int) -> list[int]:
+        return [int(g) for g in self.problem.groups[:, signature] if g != ABSENT]
 
     def _cut(self, plus: Ints, minus: Ints, value: int, possible: Flags) -> str:
         problem, word = self.problem, self.history.values[value]

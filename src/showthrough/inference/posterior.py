@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.errors import NotProvenError, UnknownPersonError
-from showthrough.inference.arrays import Ints, Reals
+from showthrough.errors import UnknownPersonError
+from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.certificate import Certificate
-from showthrough.inference.explain import arguments, arguments_for_certain, excluded_by_counts
+from showthrough.inference.explain import explain
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History
-from showthrough.inference.narrate import Narrator, listed
+from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import Problem
 from showthrough.inference.proof import Proof
+from showthrough.release.release import Release
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,71 +50,115 @@ class Posterior:
 
     def of(self, id: Any, *, release: str | None = None) -> dict[Any, float]:
         """The distribution of one person: value → probability, likeliest first."""
-        span = self._span(self._signature(id, release))
+        span = self.span(self.locate(id, release)[1])
         pairs = [
             (self.history.values[int(self.problem.value[v])], float(self.x[v])) for v in span if self.face.alive[v]
         ]
         return dict(sorted(pairs, key=lambda pair: -pair[1]))
 
-    def proven(self) -> pl.DataFrame:
-        """Every certain pair, and every impossible pair whose value stands in one of the person's
-        groups: id, value, fact ("certain" or "impossible"), by ("sets" or "counts").
+    def proven(
+        self, *, integral: bool = False, seconds: float = 60.0, tick: Callable[[], None] = lambda: None
+    ) -> pl.DataFrame:
+        """What is proven, as id, value, fact ("certain" or "impossible") and by ("sets" or "counts").
+
+        Every certain pair, and every impossible pair whose value stands in one of the person's groups.
+        With ``integral`` also what no assignment of whole values allows (by "worlds"); pairs that the
+        time budget left open are listed as "undecided".
         """
         problem, alive = self.problem, self.face.alive
-        size = np.diff(problem.start)
         alone = alive & (self.face.choices() == 1)[problem.signature]
-        by_sets = alone & (size == 1)[problem.signature]
-        parts = []
-        for variables, fact, by in (
+        by_sets = alone & (np.diff(problem.start) == 1)[problem.signature]
+        kinds = [
             (by_sets, "certain", "sets"),
             (alone & ~by_sets, "certain", "counts"),
             (~alive, "impossible", "counts"),
-        ):
-            at = np.flatnonzero(variables)
-            parts.append(self._facts(problem.signature[at], problem.value[at], fact, by))
-        parts.append(self._facts(*self._outside_mcs(), "impossible", "sets"))
-        frame = pl.concat(parts).sort("_person", "fact", "value", maintain_order=True)
-        return frame.drop("_person")
+        ]
+        if integral:
+            kinds += self._integral_kinds(seconds, tick)
+        parts = [self._facts(problem.signature[flags], problem.value[flags], fact, by) for flags, fact, by in kinds]
+        parts.append(self._facts(*self.outside_common(), "impossible", "sets"))
+        return pl.concat(parts).sort("_person", "fact", "value", maintain_order=True).drop("_person")
+
+    def worlds(self, ids: Iterable[Any] | None = None, *, most_states: int = 200_000) -> pl.DataFrame:
+        """The posterior under "all assignments of whole values equally likely": id, value, p.
+
+        Counted exactly, component by component. Persons whose component takes more than ``most_states``
+        steps are left out, or refused if they were asked for.
+        """
+        from showthrough.inference.integral import world_shares
+
+        people = self._asked(ids)
+        shares = world_shares(self.face, self.of_person[people], most_states=most_states, refuse=ids is not None)
+        variables = np.flatnonzero(~np.isnan(shares) & self.face.alive)
+        known = np.isin(self.of_person[people], self.problem.signature[variables])
+        return self._per_person(variables, pl.Series("p", shares[variables]), people=people[known])
 
     def explain(self, id: Any, value: Any, *, release: str | None = None) -> Proof:
         """The proof that a value is certain or impossible for a person."""
-        signature = self._signature(id, release)
-        code = self._value_code(value)
-        span = self._span(signature)
-        own = [v for v in span if self.problem.value[v] == code]
-        removed = excluded_by_counts(self.face, signature)
-        open_values = [v for v in span if self.face.alive[v]]
-        part = self._split_part(id, release)
-        if not own:
-            return self._proof(id, value, "impossible", "sets", (), self._missing_in(signature, code), part)
-        if own[0] in removed:
-            steps = arguments(self.face, self._narrator, own)
-            return self._proof(id, value, "impossible", "counts", steps, "", part)
-        if open_values != own:
-            raise NotProvenError(
-                f"{value} is neither certain nor impossible for {id}: P = {self.x[own[0]]:.6g}.",
-                shareable="The value is neither certain nor impossible for this person.",
-            )
-        if not removed:
-            return self._proof(id, value, "certain", "sets", (), self._only_common(signature), part)
-        steps = arguments_for_certain(self.face, self._narrator, own[0], removed)
-        straight = {row.value for row in steps[-1].rows} == {self.history.values[code]}
-        reason = "" if straight else self._others_excluded(signature, removed)
-        return self._proof(id, value, "certain", "counts", steps, reason, part)
+        return explain(self, id, value, release)
 
-    def bounds(self, ids: Iterable[Any] | None = None, *, tick: Callable[[], None] = lambda: None) -> pl.DataFrame:
+    def bounds(
+        self,
+        ids: Iterable[Any] | None = None,
+        *,
+        above: float | None = None,
+        workers: int = 1,
+        progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> pl.DataFrame:
         """The least and greatest possible probability of every value that is not proven impossible:
-        id, value, lower, upper; for all persons, or those with the given ids.
+        id, value, lower, upper.
+
+        For everybody, for the given ids, or for persons whose likeliest value has at least the
+        probability ``above``. With several ``workers`` (processes) call it from a script whose start is
+        guarded by ``if __name__ == "__main__"``.
         """
         from showthrough.inference.bounds import bounds
 
-        if ids is None:
-            people = np.arange(self.history.persons)
-        else:
-            people = np.concatenate([self._people(i) for i in ids] or [np.empty(0, dtype=np.int64)])
+        people = self._asked(ids)
+        if above is not None:
+            top = np.maximum.reduceat(self.x, self.problem.start[:-1])
+            people = people[top[self.of_person[people]] >= above]
         asked = np.unique(self.of_person[people])
-        variables, lower, upper = bounds(self.face, asked, tick=tick)
+        variables, lower, upper = bounds(self.face, asked, workers=workers, progress=progress)
         return self._per_person(variables, pl.Series("lower", lower), pl.Series("upper", upper), people=people)
+
+    def extend(self, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
+        """The posterior with one more release; only what the release touches is solved again."""
+        from showthrough.inference.increment import extend
+
+        return extend(self, release, progress=progress)
+
+    def attribution(self, *, progress: Callable[[str], None] | None = None) -> pl.DataFrame:
+        """What each release added: id, release, p_before and p_after, the person's largest probability
+        from the releases before it and from those up to it (null before: the person was in none).
+        """
+        from showthrough.inference.attribution import by_prefix
+
+        return by_prefix(self, progress=progress)
+
+    def leave_one_out(self, *, progress: Callable[[str], None] | None = None) -> pl.DataFrame:
+        """What each release is worth to a reader: id, release, p_without and p_with."""
+        from showthrough.inference.attribution import leave_one_out
+
+        return leave_one_out(self, progress=progress)
+
+    def smallest_sets(self, *, most_runs: int = 200) -> pl.DataFrame:
+        """The fewest releases that make a person certain: id, value, releases, smallest.
+
+        ``smallest`` is False where ``most_runs`` inferences did not suffice to try all smaller sets; the
+        set is then one from which no release can be left out.
+        """
+        from showthrough.inference.attribution import smallest_sets
+
+        return smallest_sets(self, most_runs=most_runs)
+
+    def channels(self) -> pl.DataFrame:
+        """Between which releases inference channels exist: first, second, channel, persons, largest_change
+        (Wang, Zhu, Du, Teng, Definition 2.2).
+        """
+        from showthrough.inference.attribution import channels
+
+        return channels(self)
 
     def __repr__(self) -> str:
         c = self.certificate
@@ -123,12 +168,9 @@ class Posterior:
         )
 
     @cached_property
-    def _narrator(self) -> Narrator:
+    def narrator(self) -> Narrator:
+        """Tells weighings of this history in words."""
         return Narrator(self.history, self.problem, self.of_person)
-
-    def _proof(self, id: Any, value: Any, fact: str, by: str, steps: Any, reason: str, part: int | None) -> Proof:
-        changed = "refuse" if self.history.split_release is None else "split"
-        return Proof(id, value, fact, by, steps, reason, self.history.names, changed, part)
 
     def _per_person(self, variables: Ints, *columns: pl.Series, people: Ints | None = None) -> pl.DataFrame:
         """Spread columns over (sorted) variables to the persons of their signatures."""
@@ -142,9 +184,10 @@ class Posterior:
         at = np.repeat(first[mine], length) + offset
         person = np.repeat(people, length)
         values = self.history.values.gather(self.problem.value[variables][at])
-        return pl.DataFrame([*self._who(person), values.alias("value"), *(c.gather(at) for c in columns)])
+        return pl.DataFrame([*self.who(person), values.alias("value"), *(c.gather(at) for c in columns)])
 
-    def _who(self, person: Ints) -> list[pl.Series]:
+    def who(self, person: Ints) -> list[pl.Series]:
+        """The columns that name persons: id, and release where ids were split."""
         columns = [self.history.ids.gather(person).alias("id")]
         if self.history.split_release is not None:
             names = pl.Series([*self.history.names, None], dtype=pl.String)
@@ -163,7 +206,7 @@ class Posterior:
         at = np.repeat(first, length) + offset
         return pl.DataFrame(
             [
-                *self._who(person),
+                *self.who(person),
                 self.history.values.gather(value[at]).alias("value"),
                 pl.repeat(fact, person.size, dtype=pl.String, eager=True).alias("fact"),
                 pl.repeat(by, person.size, dtype=pl.String, eager=True).alias("by"),
@@ -171,7 +214,7 @@ class Posterior:
             ]
         )
 
-    def _outside_mcs(self) -> tuple[Ints, Ints]:
+    def outside_common(self) -> tuple[Ints, Ints]:
         """(signature, value) for values of a signature's groups that are not common to all of them."""
         h, problem = self.history, self.problem
         span = h.values.len()
@@ -186,41 +229,36 @@ class Posterior:
         outside = np.setdiff1d(np.concatenate(seen), inside)
         return outside // span, outside % span
 
-    def _missing_in(self, signature: int, code: int) -> str:
-        h = self.history
-        for group in (int(g) for g in self.problem.groups[:, signature] if g != ABSENT):
-            values = h.values_in(group)
-            if h.values[code] not in values:
-                where = self._narrator.groups([group])
-                return f"{h.values[code]} is not among the values of {where}, where this person is: {listed(values)}."
-        raise AssertionError("a value outside the common subset is missing in some group")
-
-    def _groups_in_words(self, signature: int) -> str:
-        groups = [int(g) for g in self.problem.groups[:, signature] if g != ABSENT]
-        return listed(self._narrator.groups([g]) for g in groups)
-
-    def _only_common(self, signature: int) -> str:
-        where = self._groups_in_words(signature)
-        several = (self.problem.groups[:, signature] != ABSENT).sum() > 1
-        return f"It is the only value {'common to' if several else 'of'} {where}, where this person is."
-
-    def _others_excluded(self, signature: int, removed: list[int]) -> str:
-        where = self._groups_in_words(signature)
-        common = [self.history.values[int(self.problem.value[v])] for v in self._span(signature)]
-        gone = [self.history.values[int(self.problem.value[v])] for v in removed]
-        return (
-            f"This person is in {where}, so only {listed(common, joint='or')} are possible; "
-            f"{listed(gone)} {'are' if len(gone) > 1 else 'is'} excluded by the counts above."
-        )
-
-    def _span(self, signature: int) -> range:
+    def span(self, signature: int) -> range:
+        """The variables of a signature."""
         return range(int(self.problem.start[signature]), int(self.problem.start[signature + 1]))
 
-    def _value_code(self, value: Any) -> int:
+    def value_code(self, value: Any) -> int:
+        """The code of a published value."""
         found = _positions(self.history.values, value)
         if not found.size:
             raise UnknownPersonError(f"No release publishes the value {value!r}.")
         return int(found[0])
+
+    def _asked(self, ids: Iterable[Any] | None) -> Ints:
+        """The persons with the given ids, or everybody."""
+        if ids is None:
+            return np.arange(self.history.persons)
+        return np.concatenate([self._people(i) for i in ids] or [np.empty(0, dtype=np.int64)])
+
+    def _integral_kinds(self, seconds: float, tick: Callable[[], None]) -> list[tuple[Flags, str, str]]:
+        """What whole values add: impossible, undecided and newly certain variables."""
+        from showthrough.inference.integral import decide
+
+        found = decide(self.face, seconds=seconds, tick=tick)
+        left = self.face.alive & ~found.impossible
+        choices = np.add.reduceat(left.astype(np.int64), self.problem.start[:-1])
+        certain = left & (choices == 1)[self.problem.signature] & (self.face.choices() > 1)[self.problem.signature]
+        return [
+            (certain, "certain", "worlds"),
+            (found.impossible, "impossible", "worlds"),
+            (found.undecided & ~certain, "undecided", "worlds"),
+        ]
 
     def _people(self, id: Any) -> Ints:
         found = _positions(self.history.ids, id)
@@ -228,12 +266,13 @@ class Posterior:
             raise UnknownPersonError(f"No release holds a person {id!r}.", shareable="No release holds this person.")
         return found
 
-    def _signature(self, id: Any, release: str | None) -> int:
+    def locate(self, id: Any, release: str | None = None) -> tuple[int | None, int]:
+        """The part of a split id that is meant (None for everybody else), and the signature."""
         people = self._people(id)
         part = self._split_part(id, release)
         if part is not None and self.history.split_release is not None:
             people = people[self.history.split_release[people] == part]
-        return int(self.of_person[people[0]])
+        return part, int(self.of_person[people[0]])
 
     def _split_part(self, id: Any, release: str | None) -> int | None:
         """The release that tells the parts of a split id apart; None for everybody else."""

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import ContradictionError
-from showthrough.inference.arrays import Codes, Ints
+from showthrough.inference.arrays import Codes, Flags, Ints
 from showthrough.inference.history import ABSENT, History, changed_value_error, split_persons
 
 _DENSE_LOOKUP = 1 << 26
@@ -75,6 +75,37 @@ def collapse(history: History) -> tuple[Problem, Ints]:
         ],
     )
     return problem, of_person
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some signatures of a problem as a problem of their own."""
+
+    problem: Problem
+    variables: Ints  # their variables in the whole
+    rows: Ints  # their rows in the whole
+
+
+def select(problem: Problem, signatures: Flags) -> Part:
+    """Take out signatures that share no row with the others."""
+    variables = np.flatnonzero(np.repeat(signatures, np.diff(problem.start)))
+    place = np.full(problem.rows + 1, -1, dtype=np.int32)
+    for row in problem.row:
+        place[row[variables]] = 0
+    rows = np.flatnonzero(place[:-1] == 0)
+    place[rows], place[-1] = np.arange(rows.size), rows.size
+    part = Problem(
+        weight=problem.weight[signatures],
+        groups=problem.groups[:, signatures],
+        start=np.concatenate([[0], np.cumsum(np.diff(problem.start)[signatures])]).astype(np.int64),
+        value=problem.value[variables],
+        row=place[problem.row[:, variables]],
+        count=problem.count[rows],
+        row_value=problem.row_value[rows],
+        row_group=problem.row_group[rows],
+        row_release=problem.row_release[rows],
+    )
+    return Part(part, variables, rows)
 
 
 def build(history: History, *, changed: str) -> tuple[History, Problem, Ints]:

@@ -10,14 +10,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from showthrough.errors import InputError, NotConvergedError
-from showthrough.inference import checker, newton, recession, weighing
+from showthrough.inference import checker, islands, newton, recession, weighing
 from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.certificate import Certificate, Status, judge
 from showthrough.inference.explain import contradiction_error
-from showthrough.inference.face import Contradicted, Face, WeighingStep, close_by_flow, refuse_starved_rows
+from showthrough.inference.face import (
+    Contradicted,
+    Face,
+    WeighingStep,
+    close_by_flow,
+    inherited,
+    refuse_starved_rows,
+    take_over,
+)
 from showthrough.inference.history import History, encode
 from showthrough.inference.posterior import Posterior
-from showthrough.inference.problem import Problem, build, refuse_orphan_rows
+from showthrough.inference.problem import build, refuse_orphan_rows, select
 from showthrough.inference.reduce import Reduced, reduce
 from showthrough.release.release import Release
 
@@ -30,7 +38,7 @@ _PROGRAM_SIZE = 4000  # variables of a component that a linear program settles i
 
 
 @dataclass
-class _Log:
+class Log:
     """Seconds per stage and the effort spent."""
 
     progress: Progress
@@ -66,33 +74,63 @@ def infer(
     """
     if changed not in CHANGED:
         raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
-    log = _Log(progress or (lambda _: None))
+    log = Log(progress or (lambda _: None))
     with log.stage("reading groups"):
         history = encode(list(releases))
         history, problem, of_person = build(history, changed=changed)
         refuse_orphan_rows(history, problem)
     face = Face.whole(problem)
     try:
-        with log.stage("certain and impossible"):
-            close_by_flow(face)
-        reduced, corrected = _solve(face, log)
+        x, mu = solve(face, log)
     except Contradicted as found:
         raise contradiction_error(history, face, of_person, found.weights) from None
-    with log.stage("certificate"):
-        posterior = _certified(history, problem, of_person, face, reduced, corrected, log)
-    if posterior.certificate.status is Status.NOT_CONVERGED and not accept_unconverged:
+    return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged)
+
+
+def accepted(posterior: Posterior, accept_unconverged: bool) -> Posterior:
+    """Numbers without a certificate are never presented as a result."""
+    found = posterior.certificate
+    if found.status is Status.NOT_CONVERGED and not accept_unconverged:
         raise NotConvergedError(
-            "The numbers could not be certified "
-            f"(gap {posterior.certificate.gap:.1e} nats, residual {posterior.certificate.residual:.1e} persons). "
+            f"The numbers could not be certified (gap {found.gap:.1e} nats, residual {found.residual:.1e} persons). "
             "They are in the error's posterior; accept_unconverged=True returns them.",
             posterior=posterior,
         )
     return posterior
 
 
-def _solve(face: Face, log: _Log) -> tuple[Reduced, newton.Corrected]:
-    """Newton in bursts; what falls towards zero is proven zero and taken out, until the rest converges."""
-    start: Reals | None = None
+def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | None = None) -> tuple[Reals, Reals]:
+    """Close the face and solve on it: the answer per variable, and the multiplier of each row.
+
+    Islands with a closed form need no solver. ``among`` restricts the work to some islands (the rest of
+    the answer stays 0); ``start`` are multipliers to begin with. ``face`` may hold exclusions already and
+    gains more.
+    """
+    with log.stage("reading groups"):
+        quick = islands.easy(face.problem, islands.label(face.problem))
+        x, mu = quick.x, quick.mu
+        hard = ~quick.signatures if among is None else ~quick.signatures & among
+        if not hard.any():
+            return x, mu
+        part = select(face.problem, hard)
+    inner = inherited(face, part.problem, part.variables)
+    try:
+        with log.stage("certain and impossible"):
+            close_by_flow(inner)
+        reduced, corrected = _newton_in_bursts(inner, log, None if start is None else start[part.rows])
+    except Contradicted as found:
+        weights = np.zeros(face.problem.rows, dtype=np.int64)
+        weights[part.rows] = found.weights
+        raise Contradicted(weights) from None
+    finally:
+        take_over(face, inner, part.variables, part.rows)
+    x[part.variables] = reduced.undo(np.maximum(corrected.x, 0.0), inner.alive)
+    mu[part.rows] = reduced.undo_rows(corrected.mu, part.problem)
+    return x, mu
+
+
+def _newton_in_bursts(face: Face, log: Log, start: Reals | None) -> tuple[Reduced, newton.Corrected]:
+    """What falls towards zero is proven zero and taken out, until the rest converges."""
     burst = spent = 0
     reduced = None
     while True:
@@ -161,21 +199,13 @@ def _settle(face: Face, reduced: Reduced, doubtful: Flags, converged: Flags) -> 
     return found
 
 
-def _certified(
-    history: History,
-    problem: Problem,
-    of_person: Ints,
-    face: Face,
-    reduced: Reduced,
-    corrected: newton.Corrected,
-    log: _Log,
-) -> Posterior:
-    full = reduced.undo(np.maximum(corrected.x, 0.0), face.alive)
-    multipliers = reduced.undo_rows(corrected.mu, problem)
-    answer = checker.Answer(of_person, problem.start, problem.value, full, face.alive, multipliers)
-    finding = checker.check(history, answer)
+def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals, log: Log) -> Posterior:
+    """Let the checker judge the answer and hand it out with its certificate."""
+    problem = face.problem
+    with log.stage("certificate"):
+        answer = checker.Answer(of_person, problem.start, problem.value, x, face.alive, mu)
+        finding = checker.check(history, answer)
     suspected = int((face.suspects & face.alive).sum())
-    alone = face.choices() == 1
     certificate = Certificate(
         status=judge(finding.gap, finding.residual, suspected),
         gap=finding.gap,
@@ -187,10 +217,10 @@ def _certified(
         rows=problem.rows,
         components=finding.island_gap.size,
         proven_zeros=int(problem.weight[problem.signature[~face.alive]].sum()),
-        proven_ones=int(problem.weight[alone].sum()),
+        proven_ones=int(problem.weight[face.choices() == 1].sum()),
         suspected_zeros=suspected,
         newton_steps=log.newton_steps,
         passes=log.passes,
         seconds=log.seconds,
     )
-    return Posterior(history, problem, of_person, face, full, multipliers, certificate)
+    return Posterior(history, problem, of_person, face, x, mu, certificate)

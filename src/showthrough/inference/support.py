@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from showthrough.errors import InternalError
 from showthrough.inference import weighing
@@ -165,19 +165,14 @@ def _contradiction(problem: Problem, alive: Flags, lp: Program) -> Ints | None:
     return None
 
 
-def extremes(lp: Program, asked: Flags):  # type: ignore[no-untyped-def]
-    """(variable, min y, max y) over the component for each variable that is asked for."""
-    v = lp.A.shape[1]
-    for j in np.flatnonzero(asked[lp.variable_of]):
-        ends = []
-        for sign in (1.0, -1.0):
-            objective = np.zeros(v)
-            objective[j] = sign
-            result = linprog(objective, A_eq=lp.A, b_eq=lp.b, bounds=(0, None), method="highs")
-            if result.x is None:
-                raise InternalError(f"The linear program of a bound was not solved: {result.message}")
-            ends.append(sign * float(result.fun))
-        yield int(lp.variable_of[j]), ends[0], ends[1]
+def extreme_point(lp: Program, variable: int, sign: float) -> Reals:
+    """A point of the component in which a variable is smallest (sign +1) or largest (sign −1)."""
+    objective = np.zeros(lp.A.shape[1])
+    objective[variable] = sign
+    result = linprog(objective, A_eq=lp.A, b_eq=lp.b, bounds=(0, None), method="highs")
+    if result.x is None:
+        raise InternalError(f"The linear program of a bound was not solved: {result.message}")
+    return np.asarray(result.x)
 
 
 def direction(problem: Reduced, patch: Patch, rows: Ints, signatures: Ints, falling: Flags) -> Reals | None:
@@ -210,3 +205,23 @@ def direction(problem: Reduced, patch: Patch, rows: Ints, signatures: Ints, fall
     if result.x is None or result.fun > -0.5:
         return None
     return np.asarray(result.x[: rows.size] - result.x[rows.size : 2 * rows.size])
+
+
+def whole_world(lp: Program, *, prefer: Flags, need: int | None, seconds: float) -> Ints | str:
+    """A whole-valued solution with as many preferred variables as possible, and at least one person on
+    ``need``; "none" if there is none, "unknown" if time ran out.
+    """
+    v = lp.A.shape[1]
+    lower = np.zeros(v)
+    if need is not None:
+        lower[need] = 1
+    result = milp(
+        -prefer.astype(np.float64),
+        constraints=LinearConstraint(lp.A, lp.b, lp.b),
+        integrality=np.ones(v),
+        bounds=Bounds(lower, np.inf),
+        options={"time_limit": max(0.01, seconds), "mip_rel_gap": 1.0},
+    )
+    if result.x is not None:
+        return np.asarray(np.rint(result.x), dtype=np.int64)
+    return "none" if result.status == 2 else "unknown"

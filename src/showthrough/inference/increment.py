@@ -1,0 +1,74 @@
+"""One more release: solve again only what it touches, from where the earlier answer stands.
+
+A proven zero stays proven when a release is added, so the log of the face is inherited. Islands of
+groups that share no person with the new release keep their answer; the others are solved as a
+history of their own, starting from their old multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from showthrough.inference import islands
+from showthrough.inference.arrays import Flags, Ints
+from showthrough.inference.explain import contradiction_error
+from showthrough.inference.face import Contradicted, inherited
+from showthrough.inference.history import ABSENT, History, encode, positions
+from showthrough.inference.problem import Problem, build, refuse_orphan_rows
+from showthrough.inference.run import Log, accepted, certified, infer, solve
+
+if TYPE_CHECKING:
+    from showthrough.inference.posterior import Posterior
+    from showthrough.release.release import Release
+
+
+def extend(post: Posterior, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
+    """The posterior of the history with ``release`` at its end."""
+    releases = [*post.history.releases, release]
+    changed = "refuse" if post.history.split_release is None else "split"
+    if changed == "split":  # ids may be split anew: persons are no longer the same
+        return infer(releases, changed=changed, progress=progress)
+    log = Log(progress or (lambda _: None))
+    with log.stage("reading groups"):
+        history, problem, of_person = build(encode(releases), changed=changed)
+        refuse_orphan_rows(history, problem)
+        source = _earlier_variables(post, history, problem, of_person)
+        face = inherited(post.face, problem, source)
+        touched = _touched(problem)
+        old_mu = np.zeros(problem.rows)
+        old_mu[: post.mu.size] = post.mu  # rows of earlier releases keep their numbers
+    try:
+        x, mu = solve(face, log, among=touched, start=old_mu)
+    except Contradicted as found:
+        raise contradiction_error(history, face, of_person, found.weights) from None
+    kept = np.flatnonzero(~touched[problem.signature])
+    x[kept] = post.x[source[kept]]
+    for row in problem.row:
+        at = row[kept]
+        mu[at[at < problem.rows]] = old_mu[at[at < problem.rows]]
+    return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged=False)
+
+
+def _earlier_variables(post: Posterior, history: History, problem: Problem, of_person: Ints) -> Ints:
+    """[v] the variable of the earlier problem for the same person and value, or −1."""
+    earlier, span = post.problem, history.values.len()
+    code = positions(post.history.values, history.values).astype(np.int64)
+    key = earlier.signature * span + code[earlier.value]
+    person = np.zeros(problem.signatures, dtype=np.int64)
+    person[of_person[::-1]] = np.arange(of_person.size)[::-1]
+    known = person < post.of_person.size  # persons keep their numbers, newcomers follow
+    signature = np.where(known, post.of_person[np.minimum(person, post.of_person.size - 1)], -1)
+    wanted = signature[problem.signature] * span + problem.value
+    at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
+    return np.where(known[problem.signature] & (key[at] == wanted), at, -1)
+
+
+def _touched(problem: Problem) -> Flags:
+    """[m] signatures on an island with a group of the last release."""
+    island = islands.label(problem)
+    hit = np.zeros(int(island.max()) + 1, dtype=bool)
+    hit[island[problem.groups[-1] != ABSENT]] = True
+    return np.asarray(hit[island])

@@ -1,0 +1,78 @@
+"""Islands: groups tied together by common persons. Many need no solver at all.
+
+An island that is one group has the closed form c/|g|. An island is *flat* if every group on it
+publishes the same values, each equally often: then everybody has every value with the same
+probability, which meets all counts and cannot be less certain. Re-publications that keep their
+groups are made of flat islands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from showthrough.inference import graphs
+from showthrough.inference.arrays import Flags, Ints, Reals
+from showthrough.inference.history import ABSENT
+from showthrough.inference.problem import Problem
+
+
+@dataclass(frozen=True)
+class Easy:
+    """The signatures that need no solver, with their answer and its multipliers."""
+
+    signatures: Flags  # [m]
+    x: Reals  # [v], 0 elsewhere
+    mu: Reals  # [rows], 0 elsewhere
+
+
+def label(problem: Problem) -> Ints:
+    """[m] the island of each signature."""
+    groups = int(problem.groups.max(initial=-1)) + 1
+    own = np.arange(problem.signatures)
+    # an absence becomes a loop, so that the edges stay sorted by signature
+    heads = np.where(problem.groups == ABSENT, own, problem.signatures + problem.groups.astype(np.int64))
+    tails = np.repeat(own, problem.groups.shape[0])
+    _, island = graphs.components(problem.signatures + groups, tails, heads.T.ravel())
+    return island[: problem.signatures]
+
+
+def easy(problem: Problem, island: Ints) -> Easy:
+    """Solve what has a closed form."""
+    size = np.bincount(problem.row_group)
+    total = np.bincount(problem.row_group, weights=problem.count, minlength=size.size)
+    choices = np.diff(problem.start)
+    many = np.zeros(size.size, dtype=np.int64)
+    np.maximum.at(many, problem.row_group, problem.count)
+    even = many * size == total  # all counts of the group are the largest
+    single = _alone(problem, island)
+    flat = np.ones(problem.signatures, dtype=bool)
+    for own in problem.groups:
+        here = own != ABSENT
+        flat[here] &= even[own[here]] & (size[own[here]] == choices[here])
+    flat = _everywhere(flat, island)
+    x, mu = np.zeros(problem.variables), np.zeros(problem.rows)
+    chosen = single | flat
+    uniform = np.repeat(flat, choices)
+    x[uniform] = (1.0 / np.maximum(choices, 1))[problem.signature[uniform]]
+    closed = np.flatnonzero(np.repeat(single & ~flat, choices))
+    for row in problem.row:
+        here = closed[row[closed] != problem.rows]
+        at = row[here]
+        x[here] = problem.count[at] / total[problem.row_group[at]]
+        mu[at] = np.log(x[here])
+    return Easy(chosen, x, mu)
+
+
+def _alone(problem: Problem, island: Ints) -> Flags:
+    """Signatures that are in one release only and whose group holds nobody else."""
+    sole = (problem.groups != ABSENT).sum(axis=0) == 1
+    return _everywhere(sole, island)
+
+
+def _everywhere(flags: Flags, island: Ints) -> Flags:
+    """True on islands where all signatures are flagged."""
+    spoiled = np.zeros(int(island.max(initial=-1)) + 1, dtype=bool)
+    spoiled[island[~flags]] = True
+    return ~spoiled[island]
