@@ -128,7 +128,7 @@ def _weighing_for(face: Face, step: int, variable: int) -> Ints:
     how = face.steps[step]
     problem, alive = face.problem, face.alive_before(step)
     if isinstance(how, WeighingStep):
-        return _cluster_around(problem, how, int(problem.signature[variable]))
+        return _cluster_around(problem, alive, how, variable)
     own = slice(problem.start[problem.signature[variable]], problem.start[problem.signature[variable] + 1])
     siblings = [v for v in range(own.start, own.stop) if v != variable and alive[v]]
     for candidate in [variable, *siblings]:
@@ -141,13 +141,18 @@ def _weighing_for(face: Face, step: int, variable: int) -> Ints:
     raise InternalError("A logged flow does not exclude what it excluded.")
 
 
-def _cluster_around(problem: Problem, how: WeighingStep, signature: int) -> Ints:
-    """The weights of the one cluster that touches a signature."""
+def _cluster_around(problem: Problem, alive: Flags, how: WeighingStep, variable: int) -> Ints:
+    """The weights of one cluster that excludes the variable."""
+    signature = problem.signature[variable]
     own = problem.row[:, problem.start[signature] : problem.start[signature + 1]]
     clusters = np.unique(how.cluster[np.isin(how.rows, own)])
-    weights = np.zeros(problem.rows, dtype=np.int64)
-    mine = np.isin(how.cluster, clusters)
-    weights[how.rows[mine]] = how.weights[mine]
+    for chosen in (*clusters[:, None], clusters):
+        weights = np.zeros(problem.rows, dtype=np.int64)
+        mine = np.isin(how.cluster, chosen)
+        weights[how.rows[mine]] = how.weights[mine]
+        proven = weighing.proven_zeros(problem, alive, weights)
+        if proven is not None and proven[variable]:
+            break
     return weights
 
 

@@ -7,7 +7,6 @@ Each removal is logged with the step that proves it, so that `explain` can tell 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -15,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.inference import flow, weighing
-from showthrough.inference.arrays import Flags, Ints
+from showthrough.inference.arrays import Flags, Ints, sum_by
 from showthrough.inference.history import ABSENT
 from showthrough.inference.problem import Problem
 
 NEVER = np.iinfo(np.int32).max
+_NEXT_TO_NOTHING = 1000
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class FlowStep:
 
 @dataclass(frozen=True)
 class WeighingStep:
-    """Zeros proven by weighings of rows; clusters share no signature, each is an argument of its own."""
+    """Zeros proven by weighings of rows; each cluster is an argument of its own."""
 
     rows: Ints
     weights: Ints
@@ -101,37 +101,67 @@ def take_over(face: Face, part: Face, variables: Ints, rows: Ints) -> None:
     face.alive[variables] = part.alive
 
 
-def close_by_flow(face: Face, *, tick: Callable[[], None] = lambda: None) -> None:
-    """Run the flows of all pairs of releases that share persons until nothing changes."""
-    pairs = linked_pairs(face.problem)
+def close_by_flow(face: Face) -> None:
+    """Run the flows of all pairs of releases that share persons, round after round.
+
+    It ends when a round changes nothing, or on large problems next to nothing: what is left is found
+    from the Newton direction.
+    """
     flows: dict[tuple[int, int], flow.PairFlow] = {}
-    due = list(pairs)
-    while due:
-        pair = due.pop(0)
-        tick()
-        if _flow_step(face, pair, flows):
-            due = [p for p in pairs if p != pair] + [pair]
-            refuse_starved_rows(face)
+    pairs = linked_pairs(face.problem)
+    seen = dict.fromkeys(pairs, -1)
+    while True:
+        before = int(face.alive.sum())
+        for pair in pairs:
+            if seen[pair] != len(face.steps):
+                seen[pair] = len(face.steps)
+                if _flow_step(face, pair, flows):
+                    propagate(face)
+        after = int(face.alive.sum())
+        if before - after <= after // _NEXT_TO_NOTHING:
+            return
 
 
 def linked_pairs(problem: Problem) -> list[tuple[int, int]]:
-    """Pairs of releases with a common person; a release that has none is paired with any other."""
-    releases = problem.groups.shape[0]
+    """Pairs of releases with a common person, those with the most first."""
     here = problem.groups != ABSENT
-    return [(a, b) for a, b in combinations(range(releases), 2) if (here[a] & here[b]).any()]
+    shared = {(a, b): int(problem.weight[here[a] & here[b]].sum()) for a, b in combinations(range(here.shape[0]), 2)}
+    return sorted((pair for pair, n in shared.items() if n), key=lambda pair: -shared[pair])
 
 
-def refuse_starved_rows(face: Face) -> None:
-    """A row whose variables are all excluded contradicts its published count."""
+def propagate(face: Face) -> None:
+    """Rows whose count is used up by certain persons take nobody else; rows that need everybody take all."""
     problem = face.problem
-    served = np.zeros(problem.rows + 1, dtype=bool)
-    for row in problem.row:
-        served[row[face.alive]] = True
-    starved = np.flatnonzero(~served[:-1])
-    if starved.size:
-        weights = np.zeros(problem.rows, dtype=np.int64)
-        weights[starved[0]] = 1
-        raise Contradicted(weights)
+    while True:
+        choices = face.choices()
+        free = face.alive & (choices > 1)[problem.signature]
+        certain = face.alive & (choices == 1)[problem.signature]
+        weight = problem.weight[problem.signature].astype(np.float64)
+        room, used = np.zeros(problem.rows + 1), np.zeros(problem.rows + 1)
+        for row in problem.row:
+            room += sum_by(row[free], weight[free], room.size)
+            used += sum_by(row[certain], weight[certain], used.size)
+        left = problem.count - used[:-1].astype(np.int64)
+        short = np.flatnonzero((left < 0) | (left > room[:-1]))
+        if short.size:
+            raise Contradicted(_one_row(problem, int(short[0]), 1 if left[short[0]] > 0 else -1))
+        closed, full = (left == 0) & (room[:-1] > 0), (left > 0) & (left == room[:-1])
+        if not (closed | full).any():
+            return
+        sign = np.append(full.astype(np.int64) - closed, 0)
+        zero = free & (sign[problem.row] < 0).any(axis=0)
+        one = free & (sign[problem.row] > 0).any(axis=0) & ~zero
+        taken = np.zeros(problem.signatures, dtype=bool)
+        taken[problem.signature[one]] = True
+        rows = np.flatnonzero(sign[:-1])
+        zeros = zero | (free & ~one & taken[problem.signature])
+        face.exclude(zeros, WeighingStep(rows, sign[rows], np.arange(rows.size)))
+
+
+def _one_row(problem: Problem, row: int, weight: int) -> Ints:
+    weights = np.zeros(problem.rows, dtype=np.int64)
+    weights[row] = weight
+    return weights
 
 
 def _flow_step(face: Face, releases: tuple[int, int], flows: dict[tuple[int, int], flow.PairFlow]) -> bool:

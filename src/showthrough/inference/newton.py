@@ -20,8 +20,10 @@ import numpy as np
 from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 from showthrough.inference.reduce import Reduced
 
-RESIDUAL = 1e-6  # persons, before the final correction, whose error is the square of it
-NATS = 1e-12
+RESIDUAL = 1e-5  # persons, before the final correction, whose error is the square of it
+NATS = 1e-9
+_MET = 1e-11  # persons; a count that is missed by less is met
+_FAR = 1e-5
 _SCALING_PASSES = 6
 _CLEARLY = 1e6  # a forced zero can hide above this multiple of the residual only behind huge weights
 _CG_LIMIT = 2000
@@ -48,6 +50,7 @@ class Corrected:
     mu: Reals
     residual: float
     doubtful: Flags
+    far: bool  # some variable that is not doubtful moved too far for a linear step
     direction: Reals
     passes: int
 
@@ -158,29 +161,34 @@ def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) 
     return Solution(mu, step, converged, steps, passes + kernel.passes)
 
 
-def correct(problem: Reduced, mu: Reals, *, sweeps: int = 3) -> Corrected:
+def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
     """Finish: a last full Newton step in mu, and a primal point that meets the Relation rows.
 
     The primal point is x·(1 + tangent), repeated on what is left; the One rows stay exact. It brings
     a variable that is forced to zero down to nothing: such variables, and all that are not clearly
-    above what is left of the residual, are doubtful.
+    above what is left of the residual, are doubtful. It errs by the square of the tangent, so it is
+    good only if no other variable moves far.
     """
     kernel = Kernel(problem)
     point = kernel.at(mu)
     x, g, direction = point.x, point.g, np.zeros(problem.rows)
     floor = 1e-15 * max(1.0, float(problem.count.max(initial=1.0)))
+    relative = np.full(problem.components, 1e-4)
     for _ in range(sweeps):
-        if not g.size or np.abs(g).max() <= floor:
+        residual = float(np.abs(g).max(initial=0.0))
+        doubtful = x <= _CLEARLY * max(residual, floor)
+        if residual <= floor or (residual <= _MET and not doubtful.any()):
             break
-        d = _conjugate_gradient(kernel, point.x, -g, relative=np.full(problem.components, 1e-9))
+        d = _conjugate_gradient(kernel, point.x, -g, relative=relative)
         moved = x + point.x * kernel.tangent(point.x, d)
         left = kernel.gather(kernel.weight * moved) - problem.count
-        if np.abs(left).max() >= np.abs(g).max():
+        if np.abs(left).max() >= residual:
             break
         x, g, direction = moved, left, direction + d
     residual = float(np.abs(g).max(initial=0.0))
     doubtful = x <= _CLEARLY * max(residual, floor)
-    return Corrected(x, mu + direction, residual, doubtful, direction, kernel.passes)
+    far = np.abs(x - point.x) > _FAR * point.x
+    return Corrected(x, mu + direction, residual, doubtful, bool((far & ~doubtful).any()), direction, kernel.passes)
 
 
 def _scaled(problem: Reduced) -> tuple[Reals, int]:

@@ -20,7 +20,7 @@ from showthrough.inference.face import (
     WeighingStep,
     close_by_flow,
     inherited,
-    refuse_starved_rows,
+    propagate,
     take_over,
 )
 from showthrough.inference.history import History, encode
@@ -140,25 +140,27 @@ def _newton_in_bursts(face: Face, log: Log, start: Reals | None) -> tuple[Reduce
                 start = None if start is None else start[reduced.row_of]
             solution = newton.solve(reduced, start=start, max_steps=burst)
             log.add(solution)
-            corrected = None
+            start, falling, corrected = solution.mu, solution.step, None
             if solution.converged.all() or spent > _PATIENCE:
                 corrected = newton.correct(reduced, solution.mu)
                 log.passes += corrected.passes
+                falling = corrected.direction
                 if not corrected.doubtful.any():
-                    return reduced, corrected
+                    if not corrected.far or spent > _PATIENCE:
+                        return reduced, corrected
+                    spent, start = spent + 1, corrected.mu
+                    continue
         with log.stage("certain and impossible"):
-            falling = solution.step if corrected is None else corrected.direction
             found = _take_falling(face, reduced, solution.mu, falling)
             if corrected is not None and not found:
                 found = _settle(face, reduced, corrected.doubtful, solution.converged)
                 if not found:
                     return reduced, corrected
-        start = solution.mu
-        if found:
-            refuse_starved_rows(face)
-            start, reduced = reduced.undo_rows(solution.mu, face.problem), None
-        else:
-            spent, burst = spent + solution.newton_steps, 2 * burst
+            if found:
+                propagate(face)
+                start, reduced = reduced.undo_rows(solution.mu, face.problem), None
+            else:
+                spent, burst = spent + solution.newton_steps, 2 * burst
 
 
 def _take_falling(face: Face, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
