@@ -23,7 +23,7 @@ def test_demo(home):
     words = " ".join(done.out.split())
     for part in (
         "Lung Cancer certain",
-        "10: Lung Cancer Group 3 of D1 publishes 1 × Lung Cancer, and only 10 of the persons there can have it",
+        "10: Lung Cancer Group 3 of D1 publishes 1 × Lung Cancer, and only person 10 can have it",
         "14 and 15: Flu Group 1 of D1 publishes 2 × Flu.",
         "11 and 12: Flu Flu is not among the values of group 4 of D1",
         "14.046394",

@@ -109,7 +109,7 @@ def test_reasons_read_as_sentences():
     post = infer(both)
     proof = post.explain("10", "Lung Cancer")
     assert str(proof) == (
-        "Group 3 of D1 publishes 1 × Lung Cancer, and only 10 of the persons there can have it (8 and 9 are, in "
+        "Group 3 of D1 publishes 1 × Lung Cancer, and only person 10 can have it (8 and 9 are, in "
         "another release, in groups without it): that person has Lung Cancer.\nTherefore 10 has Lung Cancer."
     )
     assert proof.steps[0].groups == ((0, "3"),)

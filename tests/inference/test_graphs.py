@@ -34,7 +34,8 @@ def same_partition(a, b):
 
 @pytest.fixture(params=["plain", "scipy"], autouse=True)
 def body(request, monkeypatch):
-    monkeypatch.setattr(graphs, "SMALL", 10**9 if request.param == "plain" else -1)
+    for limit in ("SMALL", "TINY"):
+        monkeypatch.setattr(graphs, limit, 10**9 if request.param == "plain" else -1)
 
 
 many = settings(max_examples=150, deadline=None, derandomize=True)

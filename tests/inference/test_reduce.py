@@ -16,7 +16,7 @@ some = settings(max_examples=80, deadline=None, derandomize=True)
 @some
 @given(histories())
 def test_undo_restores_every_variable_and_row(history):
-    _, problem, _ = build(encode(releases(history)), changed="refuse")
+    _, problem, _ = build(encode(releases(history)))
     face = Face.whole(problem)
     close_by_flow(face)
     reduced = reduce(problem, face.alive)
@@ -37,7 +37,7 @@ def test_undo_restores_every_variable_and_row(history):
 @some
 @given(histories())
 def test_counts_of_the_smaller_problem_are_what_the_fixed_persons_leave(history):
-    _, problem, _ = build(encode(releases(history)), changed="refuse")
+    _, problem, _ = build(encode(releases(history)))
     face = Face.whole(problem)
     close_by_flow(face)
     reduced = reduce(problem, face.alive)
@@ -55,7 +55,7 @@ def test_counts_of_the_smaller_problem_are_what_the_fixed_persons_leave(history)
 @some
 @given(histories(persons=9, least_releases=2))
 def test_a_batch_of_components_is_solved_as_each_alone(history):
-    _, problem, _ = build(encode(releases(history)), changed="refuse")
+    _, problem, _ = build(encode(releases(history)))
     face = Face.whole(problem)
     close_by_flow(face)
     reduced = reduce(problem, face.alive)

@@ -31,7 +31,7 @@ def test_everything_fits_and_nothing_is_cut(width, audience):
         assert figure in text
     assert "3 of them became certain only by combining: no single release gives them away." in words(text)
     if audience == "internal":
-        assert "only 10 of the persons there can have it" in words(text)
+        assert "only person 10 can have it" in words(text)
 
 
 def test_long_names_are_folded_not_cut():

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.inference.arrays import Codes, Reals
-from showthrough.inference.history import ABSENT
+from showthrough.inference.history import ABSENT, positions
 from showthrough.inference.run import infer
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def channels(post: Posterior) -> pl.DataFrame:
 def _of(post: Posterior, releases: Sequence[int]) -> View:
     if len(releases) == len(post.history.releases):
         return View(tuple(releases), post)
-    changed = "refuse" if post.history.split_release is None else "split"
-    return View(tuple(releases), infer([post.history.releases[r] for r in releases], changed=changed))
+    chosen = [post.history.releases[r] for r in releases]
+    return View(tuple(releases), infer(chosen, changed=post.history.changed))
 
 
 def _on(post: Posterior, view: View, figure: Reals) -> Reals:
@@ -167,18 +167,17 @@ def _change(post: Posterior, alone: View, both: View) -> Reals:
     largest = np.zeros(post.history.persons)
     for value in range(post.history.values.len()):
         word = post.history.values[value]
-        old, new = (_on(post, view, _probability(view.post, word)) for view in (alone, both))
+        old, new = (_on(post, view, _probability(view.post, word, post.history.values)) for view in (alone, both))
         largest = np.maximum(largest, np.abs(new - old))
     return largest
 
 
-def _probability(post: Posterior, value: Any) -> Reals:
+def _probability(post: Posterior, value: Any, whole: pl.Series) -> Reals:
     """[n] P(value | person)."""
     found = np.zeros(post.problem.signatures)
-    code = (post.history.values.cast(pl.String) == str(value)).arg_true()
-    if code.len():
-        mine = np.flatnonzero(post.problem.value == code[0])
-        found[post.problem.signature[mine]] = post.x[mine]
+    code = int(positions(pl.Series([value], dtype=whole.dtype), post.history.values.cast(whole.dtype))[0])
+    mine = np.flatnonzero(post.problem.value == code)
+    found[post.problem.signature[mine]] = post.x[mine]
     return found[post.of_person]
 
 

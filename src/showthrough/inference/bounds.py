@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
 import numpy as np
@@ -82,11 +82,34 @@ def _jobs(reduced: Reduced, asked: Flags) -> Iterator[Job]:
     owner = np.repeat(reduced.signature_component, np.diff(reduced.start))
     concerned = np.zeros(reduced.components, dtype=bool)
     concerned[owner[asked[reduced.variable_of]]] = True
-    for component in np.flatnonzero(concerned & (sizes > 1)):
-        alone = restrict(reduced, np.arange(reduced.components) == component)
+    several = restrict(reduced, concerned & (sizes > 1))
+    first_signature = np.searchsorted(several.signature_component, np.arange(several.components + 1))
+    first_row = np.searchsorted(several.row_component, np.arange(several.components + 1))
+    for k in range(several.components):
+        alone = _slice(several, slice(*first_signature[k : k + 2]), slice(*first_row[k : k + 2]))
         wanted = np.flatnonzero(asked[alone.variable_of])
         for first in range(0, wanted.size, _CHUNK):
             yield Job(alone, wanted[first : first + _CHUNK])
+
+
+def _slice(reduced: Reduced, signatures: slice, rows: slice) -> Reduced:
+    """One component of a sorted problem."""
+    span = slice(int(reduced.start[signatures.start]), int(reduced.start[signatures.stop]))
+    row = reduced.row[:, span].astype(np.int64)
+    here = np.where(row == reduced.rows, rows.stop - rows.start, row - rows.start)
+    return replace(
+        reduced,
+        weight=reduced.weight[signatures],
+        start=reduced.start[signatures.start : signatures.stop + 1] - span.start,
+        row=here.astype(reduced.row.dtype),
+        count=reduced.count[rows],
+        signature_component=np.zeros(signatures.stop - signatures.start, dtype=np.int64),
+        row_component=np.zeros(rows.stop - rows.start, dtype=np.int64),
+        row_group=reduced.row_group[rows],
+        components=1,
+        variable_of=reduced.variable_of[span],
+        row_of=reduced.row_of[rows],
+    )
 
 
 def _results(jobs: list[Job], workers: int) -> Iterator[tuple[Ints, Reals, Reals]]:
@@ -128,9 +151,6 @@ def solve_job(job: Job) -> tuple[Ints, Reals, Reals]:
                 np.maximum(most, y, out=most)
     low = np.maximum(0.0, least - (weight - 1))[job.wanted]
     high = np.minimum(1.0, most)[job.wanted]
-    return job.reduced.variable_of[job.wanted], _snapped(low), _snapped(high)
-
-
-def _snapped(p: Reals) -> Reals:
-    """Exactly 0 or 1 where the linear program means it."""
-    return np.where(p < _SNAP, 0.0, np.where(p > 1 - _SNAP, 1.0, p))
+    # rounding must not make an honest value impossible or certain: the ends are proven apart
+    low = np.where(low < _SNAP, 0.0, low)
+    return job.reduced.variable_of[job.wanted], low, np.where(high > 1 - _SNAP, 1.0, high)

@@ -11,6 +11,7 @@ from typing import Any
 ERROR_BAR = 1e-5
 GAP = 2e-10  # nats; √(GAP / 2) is ERROR_BAR
 RESIDUAL = 1e-8  # persons
+MET = 1e-11  # persons; a count that is missed by less is met
 
 
 class Status(StrEnum):
@@ -72,8 +73,12 @@ def _small(figure: float) -> str:
     return "1e-15" if figure < 1e-15 else f"{figure:.1e}"
 
 
-def judge(gap: float, residual: float, suspected: int) -> Status:
-    """The status that the checker's figures allow."""
-    if not (gap <= GAP and residual <= RESIDUAL):
+def judge(gap: float, residual: float, suspected: int, *, largest_count: int = 1) -> Status:
+    """The status that the checker's figures allow.
+
+    The gap bounds the error only of an answer that meets the counts, so the residual must be rounding:
+    1e-11 persons, or what double precision leaves of the largest count, but never above RESIDUAL.
+    """
+    if not (gap <= GAP and residual <= max(MET, min(RESIDUAL, 1e-14 * largest_count))):
         return Status.NOT_CONVERGED
     return Status.CERTIFIED if suspected else Status.EXACT

@@ -9,7 +9,7 @@ import numpy as np
 from showthrough.errors import ContradictionError, InternalError, NotProvenError
 from showthrough.inference import flow, graphs, weighing
 from showthrough.inference.arrays import Flags, Ints
-from showthrough.inference.face import NEVER, Face, WeighingStep, linked_pairs
+from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep, linked_pairs
 from showthrough.inference.history import History
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import Problem
@@ -26,10 +26,12 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None) -> Proof:
     span = post.span(signature)
     own = [v for v in span if post.problem.value[v] == code]
     removed = [v for v in span if post.face.removed_at[v] != NEVER]
-    changed = "refuse" if post.history.split_release is None else "split"
 
     def proof(fact: str, by: str, steps: tuple[Argument, ...], reason: str) -> Proof:
-        return Proof(id, value, fact, by, steps, reason, post.history.names, changed, part)
+        word = post.history.values[code]
+        return Proof(
+            post.published_id(id), word, fact, by, steps, reason, post.history.names, post.history.changed, part
+        )
 
     narrator = post.narrator
     if not own:
@@ -71,23 +73,30 @@ def arguments_for_certain(face: Face, narrator: Narrator, own: int, removed: lis
     return tuple(_argument(face, narrator, w, k) for k, w in [*chain.weighings, (step, weights)])
 
 
-def contradiction_error(history: History, face: Face, of_person: Ints, weights: Ints) -> ContradictionError:
-    """The overfull weighing with its premises, as an error that names what clashes."""
+def contradiction_error(history: History, face: Face, of_person: Ints, clash: Contradicted) -> ContradictionError:
+    """The weighings that lead to the clash, as an error that names it."""
     narrator = Narrator(history, face.problem, of_person)
     chain = _Chain(face)
-    chain.lean_on(weights, len(face.steps))
-    last = (len(face.steps), weights)
-    steps = tuple(_argument(face, narrator, w, step) for step, w in [*chain.weighings, last])
-    changed = "refuse" if history.split_release is None else "split"
-    found = Contradiction(steps, history.names, changed)
-    rows = np.flatnonzero(weights)
+    weighings = chain.weighings
+    if clash.weights is not None:
+        chain.lean_on(clash.weights, len(face.steps))
+        weighings = [*weighings, (len(face.steps), clash.weights)]
+    elif clash.emptied is not None:
+        signature = face.problem.signature[clash.emptied]
+        for variable in range(int(face.problem.start[signature]), int(face.problem.start[signature + 1])):
+            chain.exclude(variable)
+    found = Contradiction(
+        tuple(_argument(face, narrator, w, step) for step, w in weighings), history.names, history.changed
+    )
+    reason = "" if clash.emptied is None else f"\n{narrator.nothing_left(int(signature))}"
+    rows = np.flatnonzero(np.any([w != 0 for _, w in weighings], axis=0))
     groups = [int(g) for g in dict.fromkeys(face.problem.row_group[rows])]
     values = dict.fromkeys(str(history.values[int(v)]) for v in face.problem.row_value[rows])
-    clash = "; ".join(narrator.groups([g]) for g in groups[:8])
+    where = "; ".join(narrator.groups([g]) for g in groups[:8])
     lead = "The releases contradict each other: no assignment of values to persons fits all counts."
     return ContradictionError(
-        f"{lead}\n{found}",
-        shareable=f"{lead} The clash is about {', '.join(list(values)[:8])} in {clash}.",
+        f"{lead}\n{found}{reason}",
+        shareable=f"{lead} The clash is about {', '.join(list(values)[:8])} in {where}.",
         contradiction=found,
     )
 
@@ -101,26 +110,36 @@ class _Chain:
         self._excluded: set[int] = set()
 
     def exclude(self, variable: int) -> None:
-        if variable in self._excluded:
-            return
-        step = int(self.face.removed_at[variable])
-        weights = _weighing_for(self.face, step, variable)
-        self.lean_on(weights, step)
-        alive = self.face.alive_before(step)
-        proven = weighing.proven_zeros(self.face.problem, alive, weights)
-        if proven is None or not proven[variable]:
-            raise InternalError("A logged step does not prove what it excluded.")
-        self._excluded.update(int(v) for v in np.flatnonzero(proven))
-        self.weighings.append((step, weights))
+        """Add what excludes a variable, after all it leans on (a stack: chains can be long)."""
+        pending: list[tuple[int, tuple[int, Ints] | None]] = [(variable, None)]
+        while pending:
+            variable, ready = pending.pop()
+            if variable in self._excluded:
+                continue
+            step = int(self.face.removed_at[variable])
+            if ready is None:
+                weights = _weighing_for(self.face, step, variable)
+                pending.append((variable, (step, weights)))
+                pending += [(v, None) for v in self._premises(weights, step)[::-1]]
+                continue
+            proven = weighing.proven_zeros(self.face.problem, self.face.alive_before(step), ready[1])
+            if proven is None or not proven[variable]:
+                raise InternalError("A logged step does not prove what it excluded.")
+            self._excluded.update(int(v) for v in np.flatnonzero(proven))
+            self.weighings.append(ready)
 
     def lean_on(self, weights: Ints, step: int) -> None:
-        """Exclude first what the weighing takes for granted: open values that would score too high."""
+        """Exclude first what the weighing takes for granted."""
+        for variable in self._premises(weights, step):
+            self.exclude(variable)
+
+    def _premises(self, weights: Ints, step: int) -> list[int]:
+        """Values excluded earlier that would score too high if they were open."""
         problem = self.face.problem
         score = weighing.scores(problem, weights)
         best = weighing.best_scores(problem, self.face.alive_before(step), score)
-        earlier = self.face.removed_at < step
-        for variable in np.flatnonzero(earlier & (score > best[problem.signature])):
-            self.exclude(int(variable))
+        earlier = (self.face.removed_at < step) & (score > best[problem.signature])
+        return [int(v) for v in np.flatnonzero(earlier) if int(v) not in self._excluded]
 
 
 def _weighing_for(face: Face, step: int, variable: int) -> Ints:

@@ -43,11 +43,12 @@ Step = FlowStep | WeighingStep
 
 
 class Contradicted(Exception):  # noqa: N818 - a finding on its way up, not an error for users
-    """A weighing that no assignment can satisfy; becomes a ContradictionError with names."""
+    """A weighing that no assignment can satisfy, or a variable whose signature has no value left."""
 
-    def __init__(self, weights: Ints) -> None:
+    def __init__(self, weights: Ints | None = None, *, emptied: int | None = None) -> None:
         super().__init__("contradiction")
         self.weights = weights
+        self.emptied = emptied
 
 
 @dataclass
@@ -75,6 +76,9 @@ class Face:
         self.alive &= ~zeros
         self.removed_at[zeros] = len(self.steps)
         self.steps.append(step)
+        empty = np.flatnonzero(self.choices() == 0)
+        if empty.size:
+            raise Contradicted(emptied=int(self.problem.start[empty[0]]))
 
     def alive_before(self, step: int) -> Flags:
         """What was possible when a step was taken."""
@@ -107,6 +111,7 @@ def close_by_flow(face: Face) -> None:
     It ends when a round changes nothing, or on large problems next to nothing: what is left is found
     from the Newton direction.
     """
+    propagate(face)
     flows: dict[tuple[int, int], flow.PairFlow] = {}
     pairs = linked_pairs(face.problem)
     seen = dict.fromkeys(pairs, -1)
@@ -151,11 +156,22 @@ def propagate(face: Face) -> None:
         sign = np.append(full.astype(np.int64) - closed, 0)
         zero = free & (sign[problem.row] < 0).any(axis=0)
         one = free & (sign[problem.row] > 0).any(axis=0) & ~zero
-        taken = np.zeros(problem.signatures, dtype=bool)
-        taken[problem.signature[one]] = True
+        taken = np.bincount(problem.signature[one], minlength=problem.signatures)
+        if (taken > 1).any():  # two rows need the same persons for different values
+            both = np.flatnonzero(one & (problem.signature == int(np.argmax(taken > 1))))
+            raise Contradicted(_needs_everybody(problem, full, both))
         rows = np.flatnonzero(sign[:-1])
-        zeros = zero | (free & ~one & taken[problem.signature])
+        zeros = zero | (free & ~one & (taken > 0)[problem.signature])
         face.exclude(zeros, WeighingStep(rows, sign[rows], np.arange(rows.size)))
+
+
+def _needs_everybody(problem: Problem, full: Flags, variables: Ints) -> Ints:
+    """+1 on a full row of each variable."""
+    weights = np.zeros(problem.rows, dtype=np.int64)
+    for variable in variables:
+        own = [int(r) for r in problem.row[:, variable] if r < problem.rows and full[r]]
+        weights[own[0]] = 1
+    return weights
 
 
 def _one_row(problem: Problem, row: int, weight: int) -> Ints:

@@ -6,6 +6,7 @@ and SciPy for large ones, which is imported only then. Edges are arrays ``tail``
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from typing import Any
 
@@ -13,12 +14,13 @@ import numpy as np
 
 from showthrough.inference.arrays import Flags, Ints
 
-SMALL = 3000  # edges
+SMALL = 3000  # edges; up to here plain Python is quicker than importing SciPy
+TINY = 200  # edges; up to here it is quicker than calling SciPy
 
 
 def components(nodes: int, tail: Ints, head: Ints) -> tuple[int, Ints]:
     """Number of connected components, and the component of each node."""
-    if tail.size > SMALL:
+    if _large(tail.size):
         from scipy.sparse.csgraph import connected_components
 
         count, label = connected_components(_matrix(nodes, tail, head), directed=False)
@@ -40,7 +42,7 @@ def components(nodes: int, tail: Ints, head: Ints) -> tuple[int, Ints]:
 
 def strong_components(nodes: int, tail: Ints, head: Ints) -> Ints:
     """The strongly connected component of each node."""
-    if tail.size > SMALL:
+    if _large(tail.size):
         from scipy.sparse.csgraph import connected_components
 
         _, label = connected_components(_matrix(nodes, tail, head), directed=True, connection="strong")
@@ -51,7 +53,7 @@ def strong_components(nodes: int, tail: Ints, head: Ints) -> Ints:
 def reachable(nodes: int, tail: Ints, head: Ints, start: int) -> Flags:
     """Which nodes a walk from ``start`` can visit."""
     seen = np.zeros(nodes, dtype=bool)
-    if tail.size > SMALL:
+    if _large(tail.size):
         from scipy.sparse.csgraph import breadth_first_order
 
         seen[breadth_first_order(_matrix(nodes, tail, head), start, return_predecessors=False)] = True
@@ -69,9 +71,14 @@ def reachable(nodes: int, tail: Ints, head: Ints, start: int) -> Flags:
 
 def maximum_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sink: int) -> tuple[int, Ints]:
     """Value of a maximum flow, and its flow on each edge; no edge may stand twice."""
-    if tail.size > SMALL:
+    if _large(tail.size):
         return _scipy_flow(nodes, tail, head, room, source, sink)
     return _dinic(tail.tolist(), head.tolist(), room.tolist(), source, sink)
+
+
+def _large(edges: int) -> bool:
+    """Whether SciPy is worth it: its price is the import, once."""
+    return edges > (TINY if "scipy.sparse.csgraph" in sys.modules else SMALL)
 
 
 def _matrix(nodes: int, tail: Ints, head: Ints) -> Any:

@@ -37,6 +37,7 @@ class History:
     row_value: Codes
     row_count: Ints
     split_release: Codes | None = None  # [n] release of a person that was split off, or ABSENT
+    changed: str = "refuse"  # what the caller chose to do with ids whose groups share no value
 
     @property
     def persons(self) -> int:
@@ -63,7 +64,7 @@ class History:
         return [self.values[int(v)] for v in self.row_value[span]]
 
 
-def encode(releases: Sequence[Release]) -> History:
+def encode(releases: Sequence[Release], *, changed: str = "refuse") -> History:
     """Lay the releases on top of each other: one code per person, group and value."""
     if not releases:
         raise InputError("There is nothing to infer from: give at least one release.")
@@ -102,6 +103,7 @@ def encode(releases: Sequence[Release]) -> History:
         row_group=row_group[order].astype(np.int32),
         row_value=row_value[order].astype(np.int32),
         row_count=np.concatenate([c for _, _, c in rows])[order].astype(np.int64),
+        changed=changed,
     )
 
 
@@ -129,12 +131,11 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     """Say whose groups share no value, and what the caller can choose."""
     first = int(persons[0])
     groups = [int(g) for g in history.group_of[:, first] if g != ABSENT]
-    where = []
-    for g in groups:
-        release = history.release_of(g)
-        row = int(np.flatnonzero(_member_rows(history, release) == first)[0]) + 1
-        listed = ", ".join(str(v) for v in history.values_in(g)[:12])
-        where.append(f"group {history.group_label(g)} of {history.names[release]} (row {row}) with {listed}")
+    where = [
+        f"group {history.group_label(g)} of {history.names[history.release_of(g)]} with "
+        + ", ".join(str(v) for v in history.values_in(g)[:12])
+        for g in groups
+    ]
     also = f" {len(persons)} persons are concerned in all." if len(persons) > 1 else ""
     rest = (
         f" is in {'; and in '.join(where)}: no value is in all of these groups, so the releases contradict "
@@ -144,16 +145,11 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     return ChangedValueError(f"Person {history.ids[first]}{rest}", shareable=f"One person{rest}")
 
 
-def _member_rows(history: History, release: int) -> Codes:
-    """The persons of a release in published order."""
-    published = history.releases[release]
-    ids = published.records[published.roles.id]
-    return positions(ids.cast(history.ids.dtype), history.ids)
-
-
 def _names(releases: Sequence[Release]) -> list[str]:
     names = [r.name or f"release {k}" for k, r in enumerate(releases, start=1)]
-    return [n if names.count(n) == 1 else f"{n} ({k})" for k, n in enumerate(names, start=1)]
+    while len(set(names)) < len(names):
+        names = [n if names.count(n) == 1 else f"{n} ({k})" for k, n in enumerate(names, start=1)]
+    return names
 
 
 def refuse_blanks(columns: Sequence[pl.Series], what: str) -> None:
@@ -180,4 +176,4 @@ def positions(column: pl.Series, entries: pl.Series) -> Codes:
     """The position of each element of ``column`` among the distinct ``entries``."""
     index = pl.DataFrame({"entry": entries, "code": np.arange(entries.len(), dtype=np.int32)})
     found = pl.DataFrame({"entry": column}).join(index, on="entry", how="left", maintain_order="left")
-    return found["code"].to_numpy()
+    return found["code"].fill_null(ABSENT).to_numpy()

@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 def extend(post: Posterior, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
     """The posterior of the history with ``release`` at its end."""
     releases = [*post.history.releases, release]
-    changed = "refuse" if post.history.split_release is None else "split"
-    if changed == "split":  # ids may be split anew: persons are no longer the same
-        return infer(releases, changed=changed, progress=progress)
+    changed = post.history.changed
     log = Log(progress or (lambda _: None))
     with log.stage("reading groups"):
-        history, problem, of_person = build(encode(releases), changed=changed)
+        grown = encode(releases, changed=changed)
+        same_kinds = grown.ids.dtype == post.history.ids.dtype and grown.values.dtype == post.history.values.dtype
+        if changed == "split" or not same_kinds:
+            # ids may be split anew, or ids and values sort differently: nothing keeps its number
+            return infer(releases, changed=changed, progress=progress)
+        history, problem, of_person = build(grown)
         refuse_orphan_rows(history, problem)
         source = _earlier_variables(post, history, problem, of_person)
         face = inherited(post.face, problem, source)
@@ -43,7 +46,7 @@ def extend(post: Posterior, release: Release, *, progress: Callable[[str], None]
     try:
         x, mu = solve(face, log, among=touched, start=old_mu)
     except Contradicted as found:
-        raise contradiction_error(history, face, of_person, found.weights) from None
+        raise contradiction_error(history, face, of_person, found) from None
     kept = np.flatnonzero(~touched[problem.signature])
     x[kept] = post.x[source[kept]]
     for row in problem.row:

@@ -82,7 +82,7 @@ def _decide_component(reduced: Reduced, component: int, deadline: float) -> tupl
     """Variables of the component (in the full problem), which of them are undecided, which impossible."""
     try:
         if time.monotonic() < deadline:
-            found = worlds.count(reduced, component, most_states=COUNTED)
+            found = worlds.count(reduced, component, most_states=COUNTED, deadline=deadline)
             if not found.total:
                 raise _no_world()
             variables = np.array(sorted(found.share), dtype=np.int64)

@@ -50,12 +50,10 @@ class Narrator:
         """A cut if the weights are one, otherwise the sum itself."""
         rows = np.flatnonzero(weights)
         plus, minus = rows[weights[rows] > 0], rows[weights[rows] < 0]
-        value = np.unique(self.problem.row_value[rows])
         releases = [np.unique(self.problem.row_release[part]) for part in (plus, minus)]
-        simple = value.size == 1 and np.abs(weights[rows]).max() == 1
-        one_each = releases[0].size == 1 and releases[1].size <= 1
-        if simple and one_each and not np.array_equal(releases[0], releases[1]):
-            return self._cut(plus, minus, int(value[0]), possible)
+        simple = np.unique(self.problem.row_value[rows]).size == 1 and np.abs(weights[rows]).max() == 1
+        if simple and max(r.size for r in releases) == 1 and not np.array_equal(releases[0], releases[1]):
+            return _Cut(self, plus, minus, weights, possible).text()
         return self._sum(rows, weights, possible)
 
     def missing_in(self, signature: int, code: int) -> str:
@@ -84,57 +82,12 @@ class Narrator:
         verb = "are" if len(removed) > 1 else "is"
         return f"This person is in {where}, so only {common} are possible; {gone} {verb} excluded by the counts above."
 
+    def nothing_left(self, signature: int) -> str:
+        """Who has no value left."""
+        return f"Nothing is left for {_persons(self.persons([signature]))}."
+
     def _own_groups(self, signature: int) -> list[int]:
         return [int(g) for g in self.problem.groups[:, signature] if g != ABSENT]
-
-    def _cut(self, plus: Ints, minus: Ints, value: int, possible: Flags) -> str:
-        problem, word = self.problem, self.history.values[value]
-        in_plus, in_minus = self._holders(plus, possible), self._holders(minus, possible)
-        free = self.persons(sorted(in_plus - in_minus))
-        shared = self.persons(sorted(in_plus & in_minus))
-        others = self.persons(sorted(in_minus - in_plus))
-        n_plus, n_minus = int(problem.count[plus].sum()), int(problem.count[minus].sum())
-        left = self.groups([int(g) for g in problem.row_group[plus]])
-        publish = "publishes" if plus.size == 1 else "publish"
-        opening = f"{left[0].upper()}{left[1:]} {publish} {n_plus} × {word}"
-        if not minus.size:
-            if n_plus > len(free):
-                return f"{opening}, but only {len(free)} of the persons there can have it{_in(free)}."
-            whom = "that person has" if len(free) == 1 else "each of them has"
-            rest = self._barred(plus, in_plus, value)
-            return f"{opening}, and only {listed(free)} of the persons there can have it{rest}: {whom} {word}."
-        right = self.groups([int(g) for g in problem.row_group[minus]])
-        verb = "publishes" if minus.size == 1 else "publish"
-        apart = f"{listed(free)} {'is' if len(free) == 1 else 'are'} not in {right}; " if free else ""
-        rest = "the others who can have it" if free else "the persons who can have it"
-        text = f"{opening}. {apart and apart[0].upper() + apart[1:]}{rest}{_in(shared)} are all in {right}, "
-        text = text if apart else text.replace(". the persons", ". The persons")
-        text += f"which {verb} {n_minus} in all. "
-        if n_plus > n_minus + len(free):
-            return text + f"That is not enough: {n_plus} cannot be more than {n_minus} + {len(free)}."
-        ends = []
-        if free:
-            ends.append(f"{listed(free)} must have {word}")
-        if others:
-            ends.append(f"nobody else in {right} has {word}, so not {listed(others, joint='or')}")
-        sum_text = f"{n_plus} = {n_minus} + {len(free)}, so " if free else "None is left over: "
-        return text + sum_text + ", and ".join(ends) + "."
-
-    def _barred(self, rows: Ints, holders: set[int], value: int) -> str:
-        """Who in the groups of the rows cannot have the value because another group lacks it."""
-        problem = self.problem
-        inside = np.isin(problem.groups, problem.row_group[rows]).any(axis=0)
-        may = {int(s) for s in problem.signature[problem.value == value]}
-        barred = self.persons(int(s) for s in np.flatnonzero(inside) if int(s) not in may | holders)
-        if not barred:
-            return ""
-        their = "is, in another release, in a group" if len(barred) == 1 else "are, in another release, in groups"
-        return f" ({listed(barred)} {their} without it)"
-
-    def _holders(self, rows: Ints, possible: Flags) -> set[int]:
-        """Signatures that may still have the value of the rows."""
-        hit = np.isin(self.problem.row, rows).any(axis=0) & possible
-        return {int(s) for s in self.problem.signature[hit]}
 
     def _sum(self, rows: Ints, weights: Ints, possible: Flags) -> str:
         problem = self.problem
@@ -156,5 +109,134 @@ class Narrator:
         )
 
 
+class _Cut:
+    """One value; groups of one release against groups of another (or against nothing).
+
+    Persons who can still have the value, by where they are and what else they can have:
+    *free* in the first groups only, *shared* in both, *bound* in the second groups only and with no
+    other value left, *others* in the second groups only with a choice. The sum that is told is the
+    surplus of the weighing: free − bound − (first − second).
+    """
+
+    def __init__(self, narrator: Narrator, plus: Ints, minus: Ints, weights: Ints, possible: Flags) -> None:
+        problem = narrator.problem
+        self.narrator, self.problem = narrator, problem
+        self.plus, self.minus = plus, minus
+        self.code = int(problem.row_value[plus[0] if plus.size else minus[0]])
+        self.word = str(narrator.history.values[self.code])
+        choices = np.add.reduceat(possible.astype(np.int64), problem.start[:-1])
+        in_plus, in_minus = self._holders(plus, possible), self._holders(minus, possible)
+        only = {s for s in in_minus - in_plus if choices[s] == 1}
+        self.free, self.shared = self._people(in_plus - in_minus), self._people(in_plus & in_minus)
+        self.bound, self.others = self._people(only), self._people(in_minus - in_plus - only)
+        self.barred = self._people(self._without(plus) - in_plus)
+        self.first, self.second = int(problem.count[plus].sum()), int(problem.count[minus].sum())
+        best = weighing.best_scores(problem, possible, weighing.scores(problem, weights))
+        self.surplus = weighing.surplus(problem, best, weights)
+        if self.surplus != len(self.free) - len(self.bound) - (self.first - self.second):
+            raise InternalError("A cut is told with another sum than it weighs.")
+
+    def text(self) -> str:
+        """The argument in sentences."""
+        if not self.minus.size:
+            return self._alone(self.plus, self.first, self.free)
+        if not self.plus.size:
+            return self._used_up()
+        return self._both()
+
+    def _alone(self, rows: Ints, count: int, people: list[Any]) -> str:
+        opening = f"{self._publishes(rows, count)}, "
+        if self.surplus < 0:
+            return f"{opening}but only {_number(people)} there can have it{_in(people)}."
+        barred = ""
+        if self.barred:
+            place = (
+                "is, in another release, in a group" if len(self.barred) == 1 else "are, in another release, in groups"
+            )
+            barred = f" ({listed(self.barred)} {place} without it)"
+        whom = "that person has" if len(people) == 1 else "each of them has"
+        return f"{opening}and only {_persons(people)} can have it{barred}: {whom} {self.word}."
+
+    def _used_up(self) -> str:
+        have = "has" if len(self.bound) == 1 else "have"
+        opening = f"{self._publishes(self.minus, self.second)}, and {_persons(self.bound)} already {have} it"
+        if self.surplus < 0:
+            return f"{opening}: that is more than {self.second}."
+        return f"{opening}: nobody else there has {self.word}, so not {listed(self.others, joint='or')}."
+
+    def _both(self) -> str:
+        right = self._groups(self.minus)
+        verb = "publishes" if self.minus.size == 1 else "publish"
+        parts = [f"{self._publishes(self.plus, self.first)}."]
+        if self.free:
+            parts.append(
+                f"Of those who can have it, {_persons(self.free)} {_are(self.free)} not in {right}; the others"
+            )
+        else:
+            parts.append("The persons who can have it")
+        parts.append(f"{_in(self.shared).strip()} are all in {right}, which {verb} {self.second} in all.".strip())
+        left = f"{self.second}"
+        if self.bound:
+            have = "has" if len(self.bound) == 1 else "have"
+            parts.append(f"Of these {_persons(self.bound)} already {have} {_number_of(self.bound)}.")
+            left = f"{self.second} − {len(self.bound)}"
+        if self.surplus < 0:
+            parts.append(f"That is not enough: {self.first} cannot be more than {left} + {len(self.free)}.")
+            return " ".join(parts)
+        ends = []
+        if self.free:
+            ends.append(f"{_persons(self.free)} must have {self.word}")
+        if self.others:
+            ends.append(f"nobody else in {right} has {self.word}, so not {listed(self.others, joint='or')}")
+        told = f"{self.first} = {left} + {len(self.free)}, so " if self.free or self.bound else "None is left over: "
+        parts.append(told + ", and ".join(ends) + ".")
+        return " ".join(parts)
+
+    def _publishes(self, rows: Ints, count: int) -> str:
+        where = self._groups(rows)
+        return f"{where[0].upper()}{where[1:]} {'publishes' if rows.size == 1 else 'publish'} {count} × {self.word}"
+
+    def _groups(self, rows: Ints) -> str:
+        return self.narrator.groups([int(g) for g in self.problem.row_group[rows]])
+
+    def _people(self, signatures: set[int]) -> list[Any]:
+        return self.narrator.persons(sorted(signatures))
+
+    def _holders(self, rows: Ints, possible: Flags) -> set[int]:
+        """Signatures that may still have the value of the rows."""
+        if not rows.size:
+            return set()
+        release = int(self.problem.row_release[rows[0]])
+        on = np.zeros(self.problem.rows + 1, dtype=bool)
+        on[rows] = True
+        return {int(s) for s in self.problem.signature[on[self.problem.row[release]] & possible]}
+
+    def _without(self, rows: Ints) -> set[int]:
+        """Signatures in the groups of the rows that cannot have the value because another group lacks it."""
+        if not rows.size:
+            return set()
+        release = int(self.problem.row_release[rows[0]])
+        inside = np.isin(self.problem.groups[release], self.problem.row_group[rows])
+        may = np.zeros(self.problem.signatures, dtype=bool)
+        may[self.problem.signature[self.problem.value == self.code]] = True
+        return {int(s) for s in np.flatnonzero(inside & ~may)}
+
+
 def _in(people: Sequence[Any]) -> str:
     return f" ({listed(people)})" if people else ""
+
+
+def _persons(people: Sequence[Any]) -> str:
+    return f"{'person' if len(people) == 1 else 'persons'} {listed(people)}"
+
+
+def _are(people: Sequence[Any]) -> str:
+    return "is" if len(people) == 1 else "are"
+
+
+def _number(people: Sequence[Any]) -> str:
+    return "nobody" if not people else "1 person" if len(people) == 1 else f"{len(people)} persons"
+
+
+def _number_of(people: Sequence[Any]) -> str:
+    return "one" if len(people) == 1 else f"{len(people)} of them"

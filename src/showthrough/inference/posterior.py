@@ -244,6 +244,8 @@ class Posterior:
         """The persons with the given ids, or everybody."""
         if ids is None:
             return np.arange(self.history.persons)
+        if isinstance(ids, str) or not isinstance(ids, Iterable):
+            ids = [ids]  # one person
         return np.concatenate([self._people(i) for i in ids] or [np.empty(0, dtype=np.int64)])
 
     def _integral_kinds(self, seconds: float, tick: Callable[[], None]) -> list[tuple[Flags, str, str]]:
@@ -259,6 +261,10 @@ class Posterior:
             (found.impossible, "impossible", "worlds"),
             (found.undecided & ~certain, "undecided", "worlds"),
         ]
+
+    def published_id(self, id: Any) -> Any:
+        """An id as the history holds it: 14 finds "14"."""
+        return self.history.ids[int(self._people(id)[0])]
 
     def _people(self, id: Any) -> Ints:
         found = _positions(self.history.ids, id)
@@ -294,5 +300,5 @@ def _positions(column: pl.Series, entry: Any) -> Ints:
         entry = str(entry)
     try:
         return np.asarray((column == entry).arg_true().to_numpy(), dtype=np.int64)
-    except (TypeError, pl.exceptions.PolarsError):
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
         return np.empty(0, dtype=np.int64)

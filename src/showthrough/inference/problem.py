@@ -108,12 +108,12 @@ def select(problem: Problem, signatures: Flags) -> Part:
     return Part(part, variables, rows)
 
 
-def build(history: History, *, changed: str) -> tuple[History, Problem, Ints]:
-    """Collapse the history; persons with an empty MCS are refused or split, as ``changed`` says."""
+def build(history: History) -> tuple[History, Problem, Ints]:
+    """Collapse the history; persons with an empty MCS are refused or split, as the caller chose."""
     problem, of_person = collapse(history)
     empty: Ints = np.flatnonzero(np.diff(problem.start)[of_person] == 0).astype(np.int64)
     if empty.size:
-        if changed == "refuse":
+        if history.changed == "refuse":
             raise changed_value_error(history, empty)
         history = split_persons(history, empty)
         problem, of_person = collapse(history)

@@ -57,8 +57,8 @@ class _Board:
         """Best scores of all persons minus the published sum, and the score of each open value."""
         weight: dict[tuple[int, Any, Any], int] = {}
         for release, group, value, w in step:
-            weight[(release, group, value)] = weight.get((release, group, value), 0) + int(w)
-        published = sum(w * self.counts.get((r, g), {}).get(v, 0) for (r, g, v), w in weight.items())
+            weight[(release, group, value)] = weight.get((release, group, value), 0) + w
+        published = sum(w * self.counts[(r, g)][v] for (r, g, v), w in weight.items())
         scores = {
             person: {v: sum(weight.get((r, g, v), 0) for r, g in home.items()) for v in self.open[person]}
             for person, home in self.homes.items()
@@ -88,6 +88,10 @@ def holds(
     split: bool,
 ) -> bool:
     """Whether the steps, taken in order, show the fact."""
+    ids = _same_text([r.groups() for r in releases], "id")
+    values = _same_text([r.counts() for r in releases], "value")
+    if not _published(releases, steps) or not _among(ids, "id", person[0]) or not _among(values, "value", value):
+        return False
     board = _Board(releases, steps, person, split)
     if person not in board.open or not board.homes[person]:
         return False
@@ -99,10 +103,47 @@ def holds(
 
 def contradicts(releases: Sequence[Release], *, steps: Sequence[Sequence[Row]], split: bool) -> bool:
     """Whether the steps end in counts that nobody can fill."""
-    if not steps:
+    if not _published(releases, steps):
         return False
     board = _Board(releases, steps, None, split)
-    return all(board.replay(step) for step in steps[:-1]) and board.weigh(steps[-1])[0] < 0
+    for step in steps:
+        if board.weigh(step)[0] < 0:
+            return True
+        if not board.replay(step):
+            return False
+    return False
+
+
+def _published(releases: Sequence[Release], steps: Sequence[Sequence[Row]]) -> bool:
+    """Whether every row of the steps is a published one, label by label and type by type, with a whole weight."""
+    tallies = _same_text([r.counts() for r in releases], "value")
+    wanted: dict[int, list[Row]] = {}
+    for row in (row for step in steps for row in step):
+        whole = isinstance(row[3], int) and not isinstance(row[3], bool)
+        if not whole or not isinstance(row[0], int) or not 0 <= row[0] < len(releases):
+            return False
+        wanted.setdefault(row[0], []).append(row)
+    for number, rows in wanted.items():
+        try:
+            found = _where(tallies[number], "group", {row[1] for row in rows})
+        except TypeError:  # a label that cannot even be looked up
+            return False
+        known = {(type(g), g, type(v), v) for g, v, _ in found.iter_rows()}
+        try:
+            if not all((type(g), g, type(v), v) in known for _, g, v, _ in rows):
+                return False
+        except TypeError:
+            return False
+    return True
+
+
+def _among(frames: list[pl.DataFrame], column: str, entry: Any) -> bool:
+    """Whether an id or value is published, in the very type it is given in."""
+    try:
+        found = [e for f in frames for e in _where(f, column, [entry])[column].unique()]
+        return any(type(e) is type(entry) and e == entry for e in found)
+    except TypeError:
+        return False
 
 
 def _same_text(frames: list[pl.DataFrame], column: str) -> list[pl.DataFrame]:
@@ -117,6 +158,6 @@ def _where(frame: pl.DataFrame, column: str, entries: Collection[Any]) -> pl.Dat
     """The rows whose entry is among ``entries``."""
     try:
         wanted = pl.Series(list(entries), dtype=frame[column].dtype, strict=False)
-    except (TypeError, pl.exceptions.PolarsError):
+        return frame.filter(pl.col(column).is_in(wanted.drop_nulls().implode()))
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         return frame.clear()
-    return frame.filter(pl.col(column).is_in(wanted.drop_nulls().implode()))

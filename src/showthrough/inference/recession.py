@@ -126,10 +126,11 @@ def _rows_near(problem: Reduced, flat: Reals, falling: Flags) -> Ints:
 
 def _roundings(patch: Patch, d: Reals):  # type: ignore[no-untyped-def]
     """Whole vectors near the direction: as it is, and with its smallest entry brought to 1, 2 or 3."""
+    d = np.clip(np.nan_to_num(d), -_LIMIT, _LIMIT)
     yield np.rint(d)
     smallest = np.full(patch.clusters, np.inf)
     np.minimum.at(smallest, patch.row_cluster, np.abs(d))
-    unit = d / smallest[patch.row_cluster]
+    unit = d / np.maximum(smallest[patch.row_cluster], _STILL)
     for scale in (1, 2, 3):
         yield np.rint(np.clip(scale * unit, -_LIMIT, _LIMIT))
     yield np.sign(d)
@@ -150,6 +151,10 @@ def _accept(
     whole = candidate.astype(np.int64)
     score = _scores(problem, patch, whole)
     best = np.maximum.reduceat(score, patch.start[:-1])
+    heaviest = float(np.abs(whole).max(initial=0)) * problem.row.shape[0]
+    crowd = float(problem.weight[patch.signatures].sum() + problem.count[patch.rows].sum())
+    if heaviest * crowd >= 2.0**62:
+        return  # sums might leave the whole numbers
     persons = problem.weight[patch.signatures].astype(np.int64) * best
     counts = problem.count[patch.rows].astype(np.int64) * whole
     surplus = np.zeros(patch.clusters, dtype=np.int64)

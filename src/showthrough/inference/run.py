@@ -76,15 +76,19 @@ def infer(
         raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
     log = Log(progress or (lambda _: None))
     with log.stage("reading groups"):
-        history = encode(list(releases))
-        history, problem, of_person = build(history, changed=changed)
+        history, problem, of_person = build(encode(_listed(releases), changed=changed))
         refuse_orphan_rows(history, problem)
     face = Face.whole(problem)
     try:
         x, mu = solve(face, log)
     except Contradicted as found:
-        raise contradiction_error(history, face, of_person, found.weights) from None
+        raise contradiction_error(history, face, of_person, found) from None
     return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged)
+
+
+def _listed(releases: Sequence[Release]) -> list[Release]:
+    """Several releases, or the one that was given alone."""
+    return [releases] if isinstance(releases, Release) else list(releases)
 
 
 def accepted(posterior: Posterior, accept_unconverged: bool) -> Posterior:
@@ -119,6 +123,8 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
             close_by_flow(inner)
         reduced, corrected = _newton_in_bursts(inner, log, None if start is None else start[part.rows])
     except Contradicted as found:
+        if found.weights is None:
+            raise Contradicted(emptied=int(part.variables[found.emptied or 0])) from None
         weights = np.zeros(face.problem.rows, dtype=np.int64)
         weights[part.rows] = found.weights
         raise Contradicted(weights) from None
@@ -209,7 +215,7 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
         finding = checker.check(history, answer)
     suspected = int((face.suspects & face.alive).sum())
     certificate = Certificate(
-        status=judge(finding.gap, finding.residual, suspected),
+        status=judge(finding.gap, finding.residual, suspected, largest_count=int(problem.count.max(initial=1))),
         gap=finding.gap,
         residual=finding.residual,
         persons=history.persons,

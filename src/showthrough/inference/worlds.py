@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from math import comb, inf
+from time import monotonic
 
 import numpy as np
 
@@ -36,23 +37,21 @@ class TooManyStates(Exception):  # noqa: N818 - an answer, not an error for user
     """The component is too large to be counted within the limit."""
 
 
-def count(reduced: Reduced, component: int, *, most_states: int = MOST_STATES) -> Count:
-    """Count the worlds of a component; at most ``most_states`` steps from state to state."""
+def count(reduced: Reduced, component: int, *, most_states: int = MOST_STATES, deadline: float = inf) -> Count:
+    """Count the worlds of a component in at most ``most_states`` steps, before the deadline."""
     order = _order(reduced, component)
     places = _places(reduced, order)
     forward: list[dict[State, int]] = [{tuple(places.left): 1}]
     moves: list[list[Move]] = []
-    spent = 0
+    budget = Budget(most_states, deadline)
     for at, signature in enumerate(order):
         layer: dict[State, int] = {}
         steps: list[Move] = []
         for state, ways in forward[-1].items():
-            for following, placed, arrangements in _placements(places, at, int(reduced.weight[signature]), state):
+            weight = int(reduced.weight[signature])
+            for following, placed, arrangements in _placements(places, at, weight, state, budget):
                 layer[following] = layer.get(following, 0) + ways * arrangements
                 steps.append((state, following, placed, arrangements))
-                spent += 1
-                if spent > most_states:
-                    raise TooManyStates
         forward.append(layer)
         moves.append(steps)
     total = sum(forward[-1].values())
@@ -145,26 +144,62 @@ def _places(reduced: Reduced, order: list[int]) -> _Places:
     )
 
 
-def _placements(places: _Places, at: int, weight: int, state: State) -> Iterator[tuple[State, tuple[int, ...], int]]:
-    """All ways to give the persons of a signature their values: next state, numbers, arrangements."""
-    own, last = places.own[at], places.last[at]
-    now, placed = list(state), [0] * len(own)
+def _placements(
+    places: _Places, at: int, weight: int, state: State, budget: Budget
+) -> Iterator[tuple[State, tuple[int, ...], int]]:
+    """All ways to give the persons of a signature their values: next state, numbers, arrangements.
 
-    def fill(k: int, left: int, ways: int) -> Iterator[tuple[State, tuple[int, ...], int]]:
-        if k == len(own):
-            if left == 0 and all(now[r] == 0 for r in last):
+    A row that closes here must be emptied, so its variable has no choice; the others together must
+    hold whoever is left.
+    """
+    own, closing = places.own[at], set(places.last[at])
+    now = list(state)
+    most = [min([weight, *(now[r] for r in rows)]) for rows in own]
+    least = [max([0, *(now[r] for r in rows if r in closing)]) for rows in own]
+    after = [(0, 0)] * (len(own) + 1)  # least and most that the variables from here on can hold
+    for k in range(len(own) - 1, -1, -1):
+        after[k] = (after[k + 1][0] + least[k], after[k + 1][1] + most[k])
+    placed: list[int] = []
+    ways, left, k, n = 1, weight, 0, least[0]
+    trail: list[tuple[int, int]] = []  # (ways, left) before each placed number
+    while True:
+        budget.spend()
+        low, high = max(least[k], left - after[k + 1][1]), min(most[k], left - after[k + 1][0])
+        n = max(n, low)
+        if n <= high:
+            trail.append((ways, left))
+            placed.append(n)
+            ways, left = ways * comb(left, n), left - n
+            if k + 1 < len(own):
+                k, n = k + 1, least[k + 1]
+                continue
+            for rows, count in zip(own, placed, strict=True):
+                for r in rows:
+                    now[r] -= count
+            if not any(now[r] for r in closing):
                 yield tuple(now), tuple(placed), ways
+            now = list(state)
+        elif not placed:
             return
-        for n in range(min([left, *(now[r] for r in own[k])]) + 1):
-            for r in own[k]:
-                now[r] -= n
-            placed[k] = n
-            yield from fill(k + 1, left - n, ways * comb(left, n))
-            for r in own[k]:
-                now[r] += n
-        placed[k] = 0
+        else:
+            k -= 1
+        # the next number at this place, or at the one before
+        ways, left = trail.pop()
+        n = placed.pop() + 1
 
-    yield from fill(0, weight, 1)
+
+@dataclass
+class Budget:
+    """Steps and time that may be spent."""
+
+    steps: int
+    deadline: float = inf
+
+    def spend(self) -> None:
+        """One step; raises when there are none left."""
+        self.steps -= 1
+        if self.steps < 0 or (self.steps % 256 == 0 and monotonic() > self.deadline):
+            raise TooManyStates
 
 
 def size_of(reduced: Reduced) -> Ints:

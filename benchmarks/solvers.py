@@ -1,0 +1,78 @@
+"""showthrough beside general solvers on the paper's sizes: python -m benchmarks.solvers [--quick]
+
+Needs: pip install clarabel cvxpy ecos scs. Same input, same run; showthrough is timed from releases in
+memory to the certified posterior (median of three), the peers from their matrices. Writes
+benchmarks/results/solvers.csv.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import showthrough as st
+from benchmarks import peers
+from benchmarks.histories import independent
+
+RESULTS = Path(__file__).parent / "results"
+FULL = [(300, 5)] + [(n, l) for l in (2, 3, 5, 8) for n in (1200, 2400, 3600, 4800, 6000, 7200)]
+QUICK = [(300, 5), (1200, 5)]
+TIME_LIMIT = 400.0
+CLARABEL = (300, 1200, 3600, 7200)
+SMALL, TINY = 1200, 300  # slower peers run up to these sizes
+
+
+def ours(releases: list[st.Release]) -> tuple[float, st.Posterior]:
+    """Median of three and the answer."""
+    taken = []
+    for _ in range(3):
+        start = time.perf_counter()
+        post = st.infer(releases)
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken), post
+
+
+def main() -> None:
+    """Run every size; Clarabel everywhere up to the time limit, slower peers on small ones."""
+    rows = []
+    for n, l in QUICK if "--quick" in sys.argv else FULL:
+        releases = independent(n, l)
+        seconds, post = ours(releases)
+        task = peers.program(post.problem)
+        base = {"persons": n, "l": l, "variables": post.problem.variables}
+        rows.append(base | {"solver": "showthrough", "seconds": seconds, "status": str(post.certificate.status)})
+        rows[-1] |= {"residual": post.certificate.residual, "error": post.certificate.error_bar}
+        for name, run in contestants(task, post, n).items():
+            start = time.perf_counter()
+            x, status = run()
+            rows.append(base | {"solver": name, "seconds": time.perf_counter() - start, "status": status})
+            if x is not None:
+                rows[-1]["residual"] = float(np.abs(task.A @ x - task.b).max())
+                rows[-1]["error"] = float(np.abs(x - post.x).max())
+        for row in [r for r in rows if (r["persons"], r["l"]) == (n, l)]:
+            print({k: f"{v:.3g}" if isinstance(v, float) else v for k, v in row.items()}, flush=True)
+    if "--quick" not in sys.argv:
+        RESULTS.mkdir(exist_ok=True)
+        pl.DataFrame(rows, infer_schema_length=None).write_csv(RESULTS / "solvers.csv")
+
+
+def contestants(task: peers.Program, post: st.Posterior, n: int):  # type: ignore[no-untyped-def]
+    """The peers that are worth waiting for at this size."""
+    runs = {"iterative scaling": lambda: peers.iterative_scaling(task, post.problem, 3000)}
+    if n in CLARABEL:
+        runs["Clarabel"] = lambda: peers.clarabel_solver(task, TIME_LIMIT)
+    if n <= SMALL:
+        runs["SCS (cvxpy)"] = lambda: peers.cvxpy_solver(task, TIME_LIMIT / 4, "SCS")
+        runs["ECOS (cvxpy)"] = lambda: peers.cvxpy_solver(task, TIME_LIMIT / 4, "ECOS")
+    if n <= TINY:
+        runs["SciPy trust-constr"] = lambda: peers.trust_constr(task, TIME_LIMIT / 4)
+    return runs
+
+
+if __name__ == "__main__":
+    main()

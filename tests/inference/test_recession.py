@@ -1,0 +1,93 @@
+"""Zeros that couple several values: flows of single values miss them, the Newton direction shows them."""
+
+import random
+
+import numpy as np
+import pytest
+
+from showthrough import infer
+from showthrough.inference import recession
+from showthrough.inference.face import Face, WeighingStep, close_by_flow
+from showthrough.inference.history import encode
+from showthrough.inference.problem import build
+from tests.histories import releases
+from tests.oracles import linear
+
+COUPLED = [
+    [([4, 3, 5, 9, 11], [2, 2, 0, 3, 0]), ([2, 8, 7, 1, 0], [2, 3, 2, 1, 4]), ([10, 6], [3, 3])],
+    [([0, 10, 1, 9, 5], [4, 3, 1, 3, 0]), ([11, 6, 2, 8, 3], [0, 3, 2, 3, 2]), ([4, 7], [2, 2])],
+]
+
+
+def dense_history(seed):
+    """Everybody in both releases: many zeros are forced, some by several values together."""
+    rng = random.Random(seed)
+    n, values, size = rng.choice([12, 15, 16, 18, 20, 24]), rng.choice([3, 4, 5]), rng.choice([3, 4, 5])
+    truth = [rng.randrange(values) for _ in range(n)]
+    history = []
+    for _ in range(rng.choice([2, 2, 3])):
+        order = rng.sample(range(n), n)
+        groups = [order[k : k + size] for k in range(0, n, size)]
+        history.append([(g, [truth[p] for p in g]) for g in groups])
+    return history
+
+
+def by_flow_alone(rels):
+    _, problem, _ = build(encode(rels))
+    face = Face.whole(problem)
+    close_by_flow(face)
+    return int(face.alive.sum())
+
+
+def test_flow_alone_misses_a_coupled_zero():
+    rels = releases(COUPLED)
+    post = infer(rels)
+    assert post.face.alive.sum() < by_flow_alone(rels)
+    assert any(isinstance(step, WeighingStep) for step in post.face.steps)
+    limits = linear.bounds(COUPLED)
+    assert set(post.to_frame().select("id", "value").rows()) == {p for p, (_, high) in limits.items() if high > 1e-7}
+    texts = []
+    for person, value, *_ in post.proven().iter_rows():
+        proof = post.explain(person, value)
+        assert proof.verify(rels)
+        texts.append(str(proof))
+    assert any("with these weights" in text for text in texts)
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_the_proven_set_is_the_linear_programs_set(block):
+    missed = 0
+    for seed in range(25 * block, 25 * block + 25):
+        history = dense_history(seed)
+        rels = releases(history)
+        post = infer(rels)
+        limits = linear.bounds(history)
+        possible = {p for p, (_, high) in limits.items() if high > 1e-7}
+        assert set(post.to_frame().select("id", "value").rows()) == possible
+        assert post.certificate.status == "exact"
+        missed += by_flow_alone(rels) > post.face.alive.sum()
+    assert missed or block  # the first block is known to hold such cases
+
+
+def test_group_constants_change_nothing():
+    _, problem, _ = build(encode(releases(COUPLED)))
+    from showthrough.inference.reduce import reduce
+
+    reduced = reduce(problem, np.ones(problem.variables, dtype=bool))
+    rng = np.random.default_rng(0)
+    constants = rng.normal(size=int(reduced.row_group.max()) + 1)
+    flat = recession.without_group_constants(reduced, constants[reduced.row_group])
+    assert np.abs(flat).max() < 1e-12
+
+
+def test_an_honest_direction_proves_nothing():
+    _, problem, _ = build(encode(releases(COUPLED)))
+    from showthrough.inference.reduce import reduce
+
+    post = infer(releases(COUPLED))
+    reduced = reduce(problem, post.face.alive)
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        d = rng.normal(size=reduced.rows).round(1)
+        x = np.full(reduced.variable_of.size, 0.01)
+        assert recession.prove(reduced, x, d).zeros.size == 0
