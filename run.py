@@ -24,13 +24,16 @@ PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 def set_up(lock: str) -> None:
     """Make the environment that a lock file describes, unless it stands already."""
     listed = HERE / "requirements" / lock
-    wanted = hashlib.sha256(listed.read_bytes() + (HERE / "pyproject.toml").read_bytes()).hexdigest()
+    described = listed.read_bytes() + (HERE / "pyproject.toml").read_bytes() + os.fsencode(HERE)
+    wanted = hashlib.sha256(described).hexdigest()
     stamp = HOME / f".{lock}.sha256"
     if stamp.is_file() and stamp.read_text() == wanted:
         return
     print("Setting up .venv (once; this downloads the pinned libraries) ...", file=sys.stderr, flush=True)
-    if not PYTHON.exists():
-        run(sys.executable, "-m", "venv", str(HOME), hint="On Debian and Ubuntu: apt install python3-venv.")
+    works = PYTHON.exists() and subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True).returncode == 0
+    if not works:
+        clear = ["--clear"] if HOME.exists() else []
+        run(sys.executable, "-m", "venv", *clear, str(HOME), hint="On Debian and Ubuntu: apt install python3-venv.")
     pip = (str(PYTHON), "-m", "pip", "--quiet", "--disable-pip-version-check", "install")
     run(*pip, "--require-hashes", "-r", str(listed))
     run(*pip, "--no-deps", "--no-build-isolation", "--editable", str(HERE))
@@ -56,7 +59,8 @@ def main() -> int:
     if words[0] == "check":
         steps = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
         return max(subprocess.run([PYTHON, "-m", *step], cwd=HERE, check=False).returncode for step in steps)
-    return subprocess.run([PYTHON, "-m", "showthrough", *words], check=False).returncode
+    started_as = {**os.environ, "SHOWTHROUGH_COMMAND": "python3 run.py"}
+    return subprocess.run([PYTHON, "-m", "showthrough", *words], env=started_as, check=False).returncode
 
 
 if __name__ == "__main__":

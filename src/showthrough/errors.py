@@ -8,6 +8,7 @@
     │       └── ChangedValueError a person whose groups share no value
     ├── UnknownPersonError        an id or value that the history does not hold
     ├── NotProvenError            a pair that is neither certain nor impossible: nothing to explain
+    ├── LongProofError            a proof with more steps than were asked for
     ├── NotConvergedError         numbers without a certificate; they ride along in ``posterior``
     └── InternalError             our bug: please report it
 
@@ -71,6 +72,10 @@ class UnknownPersonError(ShowthroughError, KeyError):
 
 class NotProvenError(ShowthroughError):
     """A pair that is neither certain nor impossible, so there is nothing to explain."""
+
+
+class LongProofError(ShowthroughError):
+    """A proof takes more steps than the caller wanted to wait for."""
 
 
 class NotConvergedError(ShowthroughError):

@@ -40,6 +40,9 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         reader_left()
+    except OSError as error:  # a full disk behind stdout, for example
+        say(f"Error: the output cannot be written: {(error.strerror or str(error)).lower()}.")
+        raise typer.Exit(BAD_INPUT) from None
 
 
 def say(message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -42,5 +43,6 @@ def demo(
         console.print()
         names = [str(file) for file in files]
         console.print(Text(f"The two tables are in {', '.join(names)}. Run the same on files of your own:"))
-        command = f"showthrough audit {shlex.join(names)} --id pseudonym --sensitive disease --group group"
+        started_as = os.environ.get("SHOWTHROUGH_COMMAND", "showthrough")
+        command = f"{started_as} audit {shlex.join(names)} --id pseudonym --sensitive disease --group group"
         console.print(Text(f"  {command} --audience internal", style="bold"), soft_wrap=True)

@@ -45,9 +45,10 @@ def check_targets(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
         seen.add(place)
 
 
-def as_json(audit: Audit, *, audience: str) -> bytes:
+def as_json(audit: Audit, *, audience: str, known: pl.DataFrame | None = None) -> bytes:
     """The audit as one JSON object in UTF-8."""
-    return f"{json.dumps(content(audit, audience=audience), ensure_ascii=False, indent=2)}\n".encode(errors="replace")
+    text = json.dumps(content(audit, audience=audience, known=known), ensure_ascii=False, indent=2)
+    return f"{text}\n".encode(errors="replace")
 
 
 def print_json(text: bytes) -> None:

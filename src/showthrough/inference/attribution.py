@@ -62,16 +62,18 @@ def smallest_sets(post: Posterior, *, most_runs: int) -> pl.DataFrame:
     h = post.history
     wanted = set(np.flatnonzero(_certain(post)).tolist())
     found: dict[int, tuple[tuple[int, ...], bool]] = {}
-    runs, names = 0, range(len(h.names))
+    everything = tuple(range(len(h.names)))
+    tried: dict[tuple[int, ...], set[int]] = {everything: wanted}
     for size in range(1, len(h.names) + 1):
-        for chosen in combinations(names, size):
-            if not wanted - set(found) or runs >= most_runs:
+        for chosen in combinations(everything, size):
+            if not wanted - set(found) or len(tried) > most_runs:
                 break
-            runs += 1
-            for person in _certain_in(post, chosen) & (wanted - set(found)):
+            if chosen not in tried:
+                tried[chosen] = _certain_in(post, chosen)
+            for person in tried[chosen] & (wanted - set(found)):
                 found[person] = (chosen, True)
     for person in sorted(wanted - set(found)):
-        found[person] = (_irreducible(post, person), False)
+        found[person] = (_irreducible(post, person, tried), False)
     people = np.array(sorted(found), dtype=np.int64)
     best = _best_values(post, people)
     return pl.DataFrame(
@@ -146,14 +148,16 @@ def _certain_in(post: Posterior, releases: Sequence[int]) -> set[int]:
     return set(np.flatnonzero(figure == 1).tolist())
 
 
-def _irreducible(post: Posterior, person: int) -> tuple[int, ...]:
-    """Leave out releases one by one as long as the person stays certain."""
-    kept = list(range(len(post.history.names)))
-    for r in list(kept):
-        rest = [k for k in kept if k != r]
-        if rest and person in _certain_in(post, rest):
+def _irreducible(post: Posterior, person: int, tried: dict[tuple[int, ...], set[int]]) -> tuple[int, ...]:
+    """Leave out releases one by one as long as the person stays certain; sets are tried once for everybody."""
+    kept = tuple(range(len(post.history.names)))
+    for r in kept:
+        rest = tuple(k for k in kept if k != r)
+        if rest and rest not in tried:
+            tried[rest] = _certain_in(post, rest)
+        if rest and person in tried[rest]:
             kept = rest
-    return tuple(kept)
+    return kept
 
 
 def _best_values(post: Posterior, people: Any) -> pl.Series:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from showthrough.errors import ContradictionError, InternalError, NotProvenError
+from showthrough.errors import ContradictionError, InternalError, LongProofError, NotProvenError
 from showthrough.inference import flow, graphs, weighing
 from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep, linked_pairs
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior
 
 
-def explain(post: Posterior, id: Any, value: Any, release: str | None) -> Proof:
-    """The proof that a value is certain or impossible for a person."""
+def explain(post: Posterior, id: Any, value: Any, release: str | None, most_steps: int | None = None) -> Proof:
+    """The proof that a value is certain or impossible for a person; LongProof if it takes too many steps."""
     part, signature = post.locate(id, release)
     code = post.value_code(value)
     span = post.span(signature)
@@ -37,7 +37,7 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None) -> Proof:
     if not own:
         return proof("impossible", "sets", (), narrator.missing_in(signature, code))
     if own[0] in removed:
-        return proof("impossible", "counts", arguments(post.face, narrator, own), "")
+        return proof("impossible", "counts", arguments(post.face, narrator, own, most_steps), "")
     if len(span) > len(removed) + 1:
         raise NotProvenError(
             f"{value} is neither certain nor impossible for {id}: P = {post.x[own[0]]:.6g}.",
@@ -45,32 +45,41 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None) -> Proof:
         )
     if not removed:
         return proof("certain", "sets", (), narrator.only_common(signature))
-    steps = arguments_for_certain(post.face, narrator, own[0], removed)
+    steps = arguments_for_certain(post.face, narrator, own[0], removed, most_steps)
     straight = {row.value for row in steps[-1].rows} == {post.history.values[code]}
     reason = "" if straight else narrator.others_excluded(signature, removed)
     return proof("certain", "counts", steps, reason)
 
 
-def arguments(face: Face, narrator: Narrator, targets: list[int]) -> tuple[Argument, ...]:
+def arguments(
+    face: Face, narrator: Narrator, targets: list[int], most_steps: int | None = None
+) -> tuple[Argument, ...]:
     """Arguments that exclude all the variables in ``targets``, premises first."""
-    chain = _Chain(face)
+    chain = _Chain(face, most_steps)
     for variable in targets:
         chain.exclude(variable)
     return tuple(_argument(face, narrator, weights, step) for step, weights in chain.weighings)
 
 
-def arguments_for_certain(face: Face, narrator: Narrator, own: int, removed: list[int]) -> tuple[Argument, ...]:
+def arguments_for_certain(
+    face: Face, narrator: Narrator, own: int, removed: list[int], most_steps: int | None = None
+) -> tuple[Argument, ...]:
     """Why one value is left: straight by the counts of that value if they tell, else value by value."""
-    chain = _Chain(face)
     straight = _weighing_for_certain(face, own, removed)
     if straight is None:
-        return arguments(face, narrator, removed)
+        return arguments(face, narrator, removed, most_steps)
     step, weights = straight
+    chain = _Chain(face, most_steps)
     chain.lean_on(weights, step)
-    long = arguments(face, narrator, removed)
-    if len(chain.weighings) + 1 > len(long):
-        return long
-    return tuple(_argument(face, narrator, w, k) for k, w in [*chain.weighings, (step, weights)])
+    short = [*chain.weighings, straight]
+    try:
+        other = _Chain(face, len(short) - 1)
+        for variable in removed:
+            other.exclude(variable)
+        short = other.weighings
+    except LongProofError:
+        pass
+    return tuple(_argument(face, narrator, w, k) for k, w in short)
 
 
 def contradiction_error(history: History, face: Face, of_person: Ints, clash: Contradicted) -> ContradictionError:
@@ -104,8 +113,9 @@ def contradiction_error(history: History, face: Face, of_person: Ints, clash: Co
 class _Chain:
     """Collects weighings so that each comes after those it leans on."""
 
-    def __init__(self, face: Face) -> None:
+    def __init__(self, face: Face, most_steps: int | None = None) -> None:
         self.face = face
+        self.most_steps = most_steps
         self.weighings: list[tuple[int, Ints]] = []
         self._excluded: set[int] = set()
 
@@ -117,6 +127,8 @@ class _Chain:
             if variable in self._excluded:
                 continue
             step = int(self.face.removed_at[variable])
+            if self.most_steps is not None and len(self.weighings) + len(pending) // 2 >= self.most_steps:
+                raise LongProofError(f"The proof takes more than {self.most_steps} steps.")
             if ready is None:
                 weights = _weighing_for(self.face, step, variable)
                 pending.append((variable, (step, weights)))
@@ -151,8 +163,7 @@ def _weighing_for(face: Face, step: int, variable: int) -> Ints:
     own = slice(problem.start[problem.signature[variable]], problem.start[problem.signature[variable] + 1])
     siblings = [v for v in range(own.start, own.stop) if v != variable and alive[v]]
     for candidate in [variable, *siblings]:
-        only = problem.value == problem.value[candidate]
-        pair = flow.pair_flow(problem, alive, how.first, how.second, only=only)
+        pair = face.flow_of_value(step, how.first, how.second, int(problem.value[candidate]))
         for weights in _cuts(problem, pair, candidate):
             proven = weighing.proven_zeros(problem, alive, weights)
             if proven is not None and proven[variable]:
@@ -179,12 +190,11 @@ def _weighing_for_certain(face: Face, own: int, removed: list[int]) -> tuple[int
     """A cut of the certain value alone that excludes all others, as early as the log allows."""
     problem = face.problem
     step = min(int(face.removed_at[v]) for v in removed)
-    alive = face.alive_before(step)
-    only = problem.value == problem.value[own]
+    alive, value = face.alive_before(step), int(problem.value[own])
     releases = np.flatnonzero(problem.row[:, own] != problem.rows)
     for first, second in linked_pairs(problem):
         if first in releases or second in releases:
-            pair = flow.pair_flow(problem, alive, first, second, only=only)
+            pair = face.flow_of_value(step, first, second, value)
             for weights in _cuts(problem, pair, own):
                 proven = weighing.proven_zeros(problem, alive, weights)
                 if proven is not None and proven[removed].all():

@@ -20,6 +20,7 @@ from showthrough.inference.problem import Problem
 
 NEVER = np.iinfo(np.int32).max
 _NEXT_TO_NOTHING = 1000
+_KEPT_FLOWS = 16
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Face:
     removed_at: npt.NDArray[np.int32]  # [v] the step that excluded the variable, or NEVER
     suspects: Flags  # [v] zeros that are likely but not proven; they stay in the problem
     steps: list[Step] = field(default_factory=list)
+    _flows: dict[tuple[int, int, int, int], flow.PairFlow] = field(default_factory=dict)
 
     @classmethod
     def whole(cls, problem: Problem) -> Face:
@@ -83,6 +85,16 @@ class Face:
     def alive_before(self, step: int) -> Flags:
         """What was possible when a step was taken."""
         return self.removed_at >= step
+
+    def flow_of_value(self, step: int, first: int, second: int, value: int) -> flow.PairFlow:
+        """The flow of one value when a step was taken; the last few are kept, since proofs come in bunches."""
+        key = (step, first, second, value)
+        if key not in self._flows:
+            while len(self._flows) >= _KEPT_FLOWS:
+                del self._flows[next(iter(self._flows))]
+            only = self.problem.value == value
+            self._flows[key] = flow.pair_flow(self.problem, self.alive_before(step), first, second, only=only)
+        return self._flows[key]
 
     def choices(self) -> Ints:
         """[m] how many values are left for each signature."""

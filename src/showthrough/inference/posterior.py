@@ -93,9 +93,12 @@ class Posterior:
         known = np.isin(self.of_person[people], self.problem.signature[variables])
         return self._per_person(variables, pl.Series("p", shares[variables]), people=people[known])
 
-    def explain(self, id: Any, value: Any, *, release: str | None = None) -> Proof:
-        """The proof that a value is certain or impossible for a person."""
-        return explain(self, id, value, release)
+    def explain(self, id: Any, value: Any, *, release: str | None = None, most_steps: int | None = None) -> Proof:
+        """The proof that a value is certain or impossible for a person.
+
+        Long chains of arguments can be cut short by ``most_steps``, which raises `LongProofError`.
+        """
+        return explain(self, id, value, release, most_steps)
 
     def bounds(
         self,

@@ -6,21 +6,29 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import polars as pl
 
 from showthrough import __version__
 from showthrough.auditing.audit import Audit
+from showthrough.errors import InputError, LongProofError
 
 SCHEMA = "showthrough.audit"
 VERSION = 1
 AUDIENCES = ("shareable", "internal")
 PROOFS = 200
+PROOF_STEPS = 30
+PROOF_SECONDS = 30.0
 
 
-def content(audit: Audit, *, audience: str = "shareable", proofs: int = PROOFS) -> dict[str, Any]:
-    """The audit as one JSON object."""
+def content(
+    audit: Audit, *, audience: str = "shareable", proofs: int = PROOFS, known: pl.DataFrame | None = None
+) -> dict[str, Any]:
+    """The audit as one JSON object; ``known`` is the frame of facts if it was made before."""
+    if audience not in AUDIENCES:
+        raise InputError(f"audience is one of {', '.join(AUDIENCES)}, not {audience!r}.")
     found: dict[str, Any] = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -32,7 +40,7 @@ def content(audit: Audit, *, audience: str = "shareable", proofs: int = PROOFS) 
     }
     if audience == "internal":
         found["people"] = [_plain(row) for row in audit.people.iter_rows(named=True)]
-        found["facts"] = facts(audit, proofs=proofs)
+        found["facts"] = facts(audit, proofs=proofs, known=known)
     return found
 
 
@@ -67,33 +75,55 @@ def summary(audit: Audit) -> list[str]:
     return lines
 
 
-def facts(audit: Audit, *, proofs: int, limit: int | None = None) -> list[dict[str, Any]]:
+def facts(
+    audit: Audit, *, proofs: int = PROOFS, limit: int | None = None, known: pl.DataFrame | None = None
+) -> list[dict[str, Any]]:
     """Certain pairs, then pairs impossible by the counts, then by the sets; the first ones with proof.
 
-    ``limit`` says how many are wanted at most.
+    ``limit`` says how many are wanted at most; ``known`` is the frame of facts if it was made before.
     """
-    frame = facts_frame(audit, proofs=proofs, limit=limit)
+    frame = facts_frame(audit, proofs=proofs) if known is None else known
+    frame = frame if limit is None else frame.head(limit)
     listed = [_plain(row) for row in frame.iter_rows(named=True)]
-    for entry in listed[proofs:]:
-        del entry["proof"]
+    for entry in listed:
+        if entry["proof"] is None:
+            del entry["proof"]
     return listed
 
 
-def facts_frame(audit: Audit, *, proofs: int, limit: int | None = None) -> pl.DataFrame:
+def facts_frame(audit: Audit, *, proofs: int = PROOFS) -> pl.DataFrame:
     """The same with the types of ids and values: id, (release,) value, fact, by, proof."""
     rank = (pl.col("fact") == "impossible").cast(pl.Int8) * 2 + (pl.col("by") == "sets")
     rows = audit.posterior.proven().sort(rank, maintain_order=True)
-    rows = rows if limit is None else rows.head(limit)
-    texts = [
-        str(audit.posterior.explain(row["id"], row["value"], release=row.get("release")))
-        for row in rows.head(proofs).iter_rows(named=True)
-    ]
+    texts = _proofs(audit, rows.head(proofs))
     return rows.with_columns(pl.Series("proof", texts + [None] * (rows.height - len(texts)), dtype=pl.String))
 
 
-def people_frame(audit: Audit, *, proofs: int = PROOFS) -> pl.DataFrame:
-    """Every person and value with probability, fact and (for the first facts) proof, person by person."""
-    known = facts_frame(audit, proofs=proofs)
+def _proofs(audit: Audit, rows: pl.DataFrame) -> list[str | None]:
+    """The proofs in words; none where it would be too long to read, or when the time is used up."""
+    texts: list[str | None] = []
+    deadline = time.monotonic() + PROOF_SECONDS
+    for row in rows.iter_rows(named=True):
+        where = row.get("release")
+        try:
+            late = time.monotonic() > deadline
+            proof = (
+                None
+                if late
+                else audit.posterior.explain(row["id"], row["value"], release=where, most_steps=PROOF_STEPS)
+            )
+            texts.append(None if proof is None else str(proof))
+        except LongProofError:
+            texts.append(None)
+    return texts
+
+
+def people_frame(audit: Audit, *, known: pl.DataFrame | None = None, proofs: int = PROOFS) -> pl.DataFrame:
+    """Every person and value with probability, fact and (for the first facts) proof, person by person.
+
+    ``known`` is the frame of facts if it was made before.
+    """
+    known = facts_frame(audit, proofs=proofs) if known is None else known
     frame = audit.posterior.to_frame()
     who = [c for c in ("id", "release") if c in frame.columns]
     order = frame.select(who).unique(maintain_order=True).with_row_index("_person")

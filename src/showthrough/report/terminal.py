@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import polars as pl
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -13,14 +14,14 @@ from rich.text import Text
 from showthrough.auditing.audit import Audit
 from showthrough.inference.narrate import listed
 from showthrough.inference.posterior import Posterior
-from showthrough.report.content import facts, summary
+from showthrough.report.content import facts, facts_frame, summary
 from showthrough.report.printable import printable
 
 SHOWN = 40
 
 
-def show_audit(console: Console, audit: Audit, *, audience: str) -> None:
-    """Figures for everybody; people and reasons for the internal audience."""
+def show_audit(console: Console, audit: Audit, *, audience: str, known: pl.DataFrame | None = None) -> None:
+    """Figures for everybody; people and reasons for the internal audience (``known``: the facts, if made)."""
     console.print(releases_table(audit))
     console.print()
     console.print(_bullets(summary(audit)))
@@ -28,7 +29,8 @@ def show_audit(console: Console, audit: Audit, *, audience: str) -> None:
     console.print(Text(f"Numerics: {audit.posterior.certificate}.", style="dim"))
     if audience == "internal":
         console.print()
-        show_facts(console, facts(audit, proofs=SHOWN, limit=SHOWN), total=audit.posterior.proven().height)
+        known = facts_frame(audit, proofs=SHOWN) if known is None else known
+        show_facts(console, facts(audit, limit=SHOWN, known=known), total=known.height)
     elif audit.joint.certain or audit.joint.impossible_by_counts:
         console.print(
             Text(
