@@ -51,6 +51,16 @@ class JointFigures:
     best_guess_at_least_alone: dict[str, int]
 
 
+@dataclass(frozen=True)
+class WholeValues:
+    """What assignments of whole values add to the facts by sets and counts, within a time budget."""
+
+    seconds: float
+    certain: int  # persons
+    impossible: int  # pairs
+    undecided: int  # pairs
+
+
 @dataclass(frozen=True, eq=False)
 class Audit:
     """A history laid on top of itself; made by `audit`."""
@@ -58,6 +68,7 @@ class Audit:
     posterior: Posterior
     releases: tuple[ReleaseFigures, ...]
     joint: JointFigures
+    whole_values: WholeValues | None = None
 
     @cached_property
     def people(self) -> pl.DataFrame:
@@ -78,20 +89,34 @@ class Audit:
 
     def figures(self) -> dict[str, Any]:
         """Counts only, as plain data: nothing here names a person."""
-        return {"releases": [asdict(r) for r in self.releases], "together": asdict(self.joint)}
+        found = {"releases": [asdict(r) for r in self.releases], "together": asdict(self.joint)}
+        return found | ({} if self.whole_values is None else {"whole_values": asdict(self.whole_values)})
 
 
 def audit(
     releases: Sequence[Release],
     *,
     changed: str = "refuse",
+    whole_values: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Audit:
-    """Lay releases on top of each other and count what shows through."""
+    """Lay releases on top of each other and count what shows through.
+
+    ``whole_values`` is a time budget in seconds for what no assignment of whole values allows.
+    """
     post = infer(releases, changed=changed, progress=progress)
     h = post.history
     entropy = _entropy_per_person(post)
-    return Audit(post, tuple(_release_figures(h, r, entropy) for r in range(len(h.releases))), _joint(post))
+    figures = tuple(_release_figures(h, r, entropy) for r in range(len(h.releases)))
+    whole = None
+    if whole_values is not None:
+        if progress:
+            progress("whole values")
+        facts = post.proven(integral=True, seconds=whole_values).filter(pl.col("by") == "worlds")["fact"]
+        whole = WholeValues(
+            seconds=whole_values, **{k: int((facts == k).sum()) for k in ("certain", "impossible", "undecided")}
+        )
+    return Audit(post, figures, _joint(post), whole)
 
 
 def _release_figures(h: History, r: int, entropy: Reals) -> ReleaseFigures:

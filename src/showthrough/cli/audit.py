@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
-from showthrough.cli.common import errors_as_sentences, out, say, stages
+from showthrough.cli.common import counting, errors_as_sentences, out, say, stages
+from showthrough.errors import InputError
 
 
 class Audience(StrEnum):
@@ -46,6 +48,19 @@ def audit(
             "facts carry a proof, unless it takes more than 30 steps; in Python, Posterior.explain gives any."
         ),
     ] = None,
+    bounds: Annotated[
+        Optional[float],
+        typer.Option(
+            min=0,
+            max=1,
+            help="Add sharp lower and upper bounds to the people file, for persons whose likeliest value has at "
+            "least this probability.",
+        ),
+    ] = None,
+    whole_values: Annotated[
+        Optional[float],
+        typer.Option(min=0, help="Spend up to this many seconds on what no assignment of whole values allows."),
+    ] = None,
     json: Annotated[Optional[str], typer.Option(help="Write the audit as JSON to this file, or - for stdout.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no tables and no progress.")] = False,
 ) -> None:
@@ -53,20 +68,26 @@ def audit(
     with errors_as_sentences(audience=audience):
         from showthrough.auditing.audit import audit as run
         from showthrough.cli.files import as_json, check_targets, print_json, read_all, write_together
-        from showthrough.report.content import facts_frame, people_frame
+        from showthrough.report.content import facts_frame, people_frame, with_bounds
 
         file = None if json in (None, "-") else json
         targets = [target for target in (people, file and Path(file)) if target]
         check_targets(targets, [*releases, *(values or [])])
+        if bounds is not None and people is None:
+            raise InputError("--bounds adds columns to the people file: name one with --people FILE.")
         history = read_all(releases, values, id=id, sensitive=sensitive, group=group, count=count, encoding=encoding)
         with stages(quiet=quiet) as progress:
-            found = run(history, changed=changed.value, progress=progress)
+            found = run(history, changed=changed.value, whole_values=whole_values, progress=progress)
             known = None
             if people is not None or audience == Audience.internal:
                 progress("proofs")
                 known = facts_frame(found)
         text = b"" if json is None else as_json(found, audience=audience, known=known)
         frame = None if people is None else people_frame(found, known=known)
+        if frame is not None and bounds is not None:
+            with counting("bounds", quiet=quiet) as tick:
+                limits = found.posterior.bounds(above=bounds, workers=os.cpu_count() or 1, progress=tick)
+            frame = with_bounds(frame, limits)
         if json == "-":
             print_json(text)
         elif not quiet:

@@ -67,6 +67,19 @@ def stages(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda stage: status.update(f"{stage} …")
 
 
+@contextlib.contextmanager
+def counting(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr for work that knows how much of it is done."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _done, _all: None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task(what)
+        yield lambda done, every: bar.update(task, completed=done, total=every)
+
+
 class _Output(Console):
     """A console for which a reader that left is no failed limit."""
 

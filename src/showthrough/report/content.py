@@ -67,6 +67,12 @@ def summary(audit: Audit) -> list[str]:
             f"{j.impossible_by_sets} times because another of the person's groups does not hold it, "
             f"{j.impossible_by_counts} times because the published counts leave no room."
         )
+    if (whole := audit.whole_values) is not None:
+        open_pairs = f"; {whole.undecided} pairs are undecided after {whole.seconds:g} s" if whole.undecided else ""
+        lines.append(
+            f"Counting only assignments of whole values, {_people(whole.certain)} more can be told for certain and "
+            f"{whole.impossible} more pairs are impossible{open_pairs}."
+        )
     lines.append(
         f"A reader who always guesses the likeliest value is right for {j.expected_guesses:.1f} of {j.persons} persons "
         f"on average"
@@ -134,6 +140,12 @@ def people_frame(audit: Audit, *, known: pl.DataFrame | None = None, proofs: int
         .sort("_person", -pl.col("p"), "value")
         .drop("_person")
     )
+
+
+def with_bounds(frame: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
+    """The people frame with columns lower and upper, empty where no bounds were asked for."""
+    keys = [c for c in ("id", "release", "value") if c in limits.columns]
+    return frame.join(limits, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _people(n: int) -> str:
