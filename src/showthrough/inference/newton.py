@@ -20,10 +20,10 @@ import numpy as np
 from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 from showthrough.inference.reduce import Reduced
 
-RESIDUAL = 1e-5  # persons, before the final correction, whose error is the square of it
-NATS = 1e-9
+RESIDUAL = 2e-6  # persons, before the final correction, whose error is the square of it
+NATS = 1e-10
 _MET = 2e-12  # persons; below this a count is met, with room to what the checker asks
-_FAR = 1e-5
+_FAR = 4e-5  # relative move; the error of the final step is half its square
 _SCALING_PASSES = 6
 _CLEARLY = 1e6  # a forced zero can hide above this multiple of the residual only behind huge weights
 _CG_LIMIT = 2000
@@ -175,13 +175,13 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
     point = kernel.at(mu)
     x, g, direction = point.x, point.g, np.zeros(problem.rows)
     floor = 1e-15 * max(1.0, float(problem.count.max(initial=1.0)))
-    relative = np.full(problem.components, 1e-4)
     for _ in range(sweeps):
         residual = float(np.abs(g).max(initial=0.0))
         doubtful = x <= _CLEARLY * max(residual, floor)
         if residual <= floor or (residual <= _MET and not doubtful.any()):
             break
-        d = _conjugate_gradient(kernel, point.x, -g, relative=relative)
+        enough = np.full(problem.components, np.clip(0.2 * _MET / residual, 1e-8, 1e-2))
+        d = _conjugate_gradient(kernel, point.x, -g, relative=enough)
         moved = x + point.x * kernel.tangent(point.x, d)
         left = kernel.gather(kernel.weight * moved) - problem.count
         if np.abs(left).max() >= residual:
