@@ -32,7 +32,7 @@ def check(text, share):
         assert all(share[p].get(word, 0) == 0 for p in names(people))
     for people in re.findall(r"only persons? ([\w, ]+?) can have it", text):
         assert all(share[p].get(word, 0) == 1 for p in names(people))
-    for people in re.findall(r"persons? ([\w, ]+?) already ha(?:s|ve)", text):
+    for people in re.findall(r"persons? ([\w, ]+?) ha(?:s|ve) (?:it|one|\d+ of them) for certain", text):
         assert all(share[p].get(word, 0) == 1 for p in names(people))
 
 

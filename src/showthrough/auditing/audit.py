@@ -61,7 +61,7 @@ class WholeValues:
     undecided: int  # pairs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """A history laid on top of itself; made by `audit`."""
 
@@ -86,6 +86,13 @@ class Audit:
             pl.Series("newly_certain", certain & (alone < 1)),
         ]
         return pl.DataFrame([*post.who(np.arange(h.persons)), *columns])
+
+    def __repr__(self) -> str:
+        j = self.joint
+        return (
+            f"<audit of {len(self.releases)} releases and {j.persons} persons: {j.certain} certain together, "
+            f"{j.certain_alone} from one release alone>"
+        )
 
     def figures(self) -> dict[str, Any]:
         """Counts only, as plain data: nothing here names a person."""

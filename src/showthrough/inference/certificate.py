@@ -22,7 +22,7 @@ class Status(StrEnum):
     NOT_CONVERGED = "not_converged"  # no certificate: not a result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """Figures of the worst component; ``gap`` in nats, ``residual`` in persons."""
 
@@ -55,6 +55,9 @@ class Certificate:
             "error_bar": self.error_bar,
             "seconds": dict(self.seconds),
         }
+
+    def __repr__(self) -> str:
+        return f"<certificate: {self}>"
 
     def __str__(self) -> str:
         words = {

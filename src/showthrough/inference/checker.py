@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from showthrough.errors import InternalError
 from showthrough.inference.arrays import Codes, Flags, Ints, Reals
 from showthrough.inference.history import ABSENT, History
 
@@ -91,7 +92,7 @@ def _groups_of_signatures(history: History, of_person: Ints, signatures: int) ->
     groups = np.full((len(history.releases), signatures), ABSENT, dtype=np.int32)
     groups[:, of_person] = history.group_of
     if not np.array_equal(groups[:, of_person], history.group_of):
-        raise AssertionError("persons with different groups share a signature")
+        raise InternalError("Persons with different groups share a signature.")
     return groups
 
 

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from showthrough.errors import InternalError
 from showthrough.inference import flow, weighing
 from showthrough.inference.arrays import Flags, Ints, sum_by
 from showthrough.inference.history import ABSENT
@@ -221,4 +222,4 @@ def _violated_cut(face: Face, pair: flow.PairFlow, inside: Flags) -> Ints:
         best = weighing.best_scores(problem, face.alive, weighing.scores(problem, weights))
         if weighing.surplus(problem, best, weights) < 0:
             return weights
-    raise AssertionError("an infeasible flow has an overfull cut")
+    raise InternalError("An infeasible flow has no overfull cut.")

@@ -159,7 +159,7 @@ class _Cut:
 
     def _used_up(self) -> str:
         have = "has" if len(self.bound) == 1 else "have"
-        opening = f"{self._publishes(self.minus, self.second)}, and {_persons(self.bound)} already {have} it"
+        opening = f"{self._publishes(self.minus, self.second)}, and {_persons(self.bound)} {have} it for certain"
         if self.surplus < 0:
             return f"{opening}: that is more than {self.second}."
         return f"{opening}: nobody else there has {self.word}, so not {listed(self.others, joint='or')}."
@@ -178,7 +178,7 @@ class _Cut:
         left = f"{self.second}"
         if self.bound:
             have = "has" if len(self.bound) == 1 else "have"
-            parts.append(f"Of these {_persons(self.bound)} already {have} {_number_of(self.bound)}.")
+            parts.append(f"Of these, {_persons(self.bound)} {have} {_number_of(self.bound)} for certain.")
             left = f"{self.second} − {len(self.bound)}"
         if self.surplus < 0:
             parts.append(f"That is not enough: {self.first} cannot be more than {left} + {len(self.free)}.")

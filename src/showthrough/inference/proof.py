@@ -41,7 +41,7 @@ class Argument:
         return tuple(dict.fromkeys((r.release, r.group) for r in self.rows))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Proof:
     """Why a value is certain or impossible for a person.
 
@@ -75,6 +75,10 @@ class Proof:
         who = f"{self.id} (as in {self.names[self.release]})" if self.release is not None else f"{self.id}"
         reason = [self.reason] if self.reason else []
         return "\n".join([*_numbered(self.steps), *reason, f"Therefore {who} {verb} {self.value}."])
+
+    def __repr__(self) -> str:
+        verb = "certain" if self.fact == "certain" else "impossible"
+        return f"<proof by {self.by} in {len(self.steps)} steps: {self.value} is {verb} for {self.id}>"
 
 
 @dataclass(frozen=True)
