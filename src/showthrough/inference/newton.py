@@ -25,7 +25,7 @@ NATS = 1e-10
 _MET = 2e-12  # persons; below this a count is met, with room to what the checker asks
 _FAR = 4e-5  # relative move; the error of the final step is half its square
 _SCALING_PASSES = 6
-_CLEARLY = 1e6  # a forced zero can hide above this multiple of the residual only behind huge weights
+_CLEARLY = 1e5  # a forced zero can hide above this multiple of the residual only behind huge weights
 _CG_LIMIT = 2000
 _RUNAWAY = 1e6
 _REACH = 3.0
@@ -220,11 +220,11 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point) -> tuple[Reals, Point]:
     typical = size / np.sqrt(kernel.component_rows)
     d = _conjugate_gradient(kernel, here.x, -here.g, relative=np.minimum(0.1, np.sqrt(typical)))
     slope = kernel.per_component(here.g * d)
-    length = np.where(slope >= 0, 0.0, _within_reach(kernel, here.x, d))
+    length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
     rounding = 1e-13 * (1 + np.abs(here.F))
     there = here
-    for _ in range(40):
+    for attempt in range(40):
         there = kernel.at(mu + kernel.on_rows(length) * d)
         lower = here.F + 1e-4 * length * slope + rounding >= there.F
         calmer = np.sqrt(kernel.per_component(there.g**2)) < size
@@ -233,6 +233,8 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point) -> tuple[Reals, Point]:
         if not pending.any():
             break
         length[pending] *= 0.5
+        if attempt == 0:  # a direction that saturates the softmax is cut down at once
+            length = np.where(pending, np.minimum(length, _within_reach(kernel, here.x, d)), length)
     if pending.any():
         length[pending] = 0.0
         there = kernel.at(mu + kernel.on_rows(length) * d)
