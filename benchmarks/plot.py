@@ -10,6 +10,14 @@ from pathlib import Path
 import polars as pl
 
 RESULTS = Path(__file__).parent / "results"
+COLOURS = {
+    "showthrough": "#b2182b",
+    "Clarabel": "#2166ac",
+    "ECOS (cvxpy)": "#1b7837",
+    "SCS (cvxpy)": "#762a83",
+    "SciPy trust-constr": "#555555",
+    "iterative scaling": "#b35806",
+}
 
 
 def main() -> None:
@@ -31,12 +39,16 @@ def main() -> None:
         "encoding": {
             "x": {"field": "variables", "type": "quantitative", "scale": {"type": "log"}, "axis": axis},
             "y": {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "axis": {"tickCount": 6}},
-            "color": {"field": "solver", "type": "nominal", "title": None},
-            "shape": {"field": "solver", "type": "nominal", "title": None},
+            "color": {
+                "field": "solver",
+                "type": "nominal",
+                "title": None,
+                "scale": {"domain": list(COLOURS), "range": list(COLOURS.values())},
+            },
+            "shape": {"field": "solver", "type": "nominal", "title": None, "scale": {"domain": list(COLOURS)}},
         },
     }
     (RESULTS / "time.svg").write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-    (RESULTS / "time.png").write_bytes(vl_convert.vegalite_to_png(spec, scale=1.5))
 
 
 if __name__ == "__main__":

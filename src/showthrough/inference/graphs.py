@@ -20,7 +20,7 @@ TINY = 200  # edges; up to here it is quicker than calling SciPy
 
 def components(nodes: int, tail: Ints, head: Ints) -> tuple[int, Ints]:
     """Number of connected components, and the component of each node."""
-    if _large(tail.size):
+    if _large(tail.size + nodes):
         from scipy.sparse.csgraph import connected_components
 
         count, label = connected_components(_matrix(nodes, tail, head), directed=False)
