@@ -4,160 +4,30 @@ The truths used here are made apart from the package: linear programs over all p
 maximum entropy where one degree of freedom is left, and the log-linear form on the face.
 """
 
-import datetime
 import random
 from collections import Counter
-from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog, minimize_scalar
 
-from showthrough import Release, infer
-from showthrough.errors import ChangedValueError, ContradictionError, UnknownPersonError
-from showthrough.examples import figure1
+from showthrough import infer
+from showthrough.errors import ChangedValueError, ContradictionError
 from showthrough.inference import recession
 from showthrough.inference.face import Face, WeighingStep
-from showthrough.inference.problem import Problem
-from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow
 from showthrough.inference.reduce import reduce
 from showthrough.inference.run import Log, solve
-from tests.histories import release, releases
-from tests.oracles import linear, worlds
-
-# ---------------------------------------------------------------- truths
-
-
-def system(history):
-    """Variables (person, value), and the rows One and Relation as a sparse matrix."""
-    homes = {}
-    for groups in history:
-        for persons, values in groups:
-            for p in persons:
-                homes.setdefault(p, []).append(set(values))
-    common = {p: sorted(set.intersection(*sets)) for p, sets in homes.items()}
-    number = {pair: k for k, pair in enumerate((p, v) for p, values in common.items() for v in values)}
-    tails, heads, right = [], [], []
-    for p, values in common.items():
-        tails += [len(right)] * len(values)
-        heads += [number[p, v] for v in values]
-        right.append(1)
-    for groups in history:
-        for persons, values in groups:
-            for v, n in Counter(values).items():
-                holders = [number[p, v] for p in persons if (p, v) in number]
-                tails += [len(right)] * len(holders)
-                heads += holders
-                right.append(n)
-    shape = (len(right), len(number))
-    return number, sp.csr_array((np.ones(len(tails)), (tails, heads)), shape=shape), np.array(right, dtype=float)
-
-
-def largest(A, b):
-    """The greatest possible value of every variable, as far as it matters: 0 or above 0."""
-    found = np.zeros(A.shape[1])
-    for k in range(found.size):
-        if found[k] < 1e-6:
-            c = np.zeros(found.size)
-            c[k] = -1
-            result = linprog(c, A_eq=A, b_eq=b, bounds=(0, 1), method="highs")
-            assert result.status == 0
-            found = np.maximum(found, result.x)
-    return found
-
-
-def check_everything(history, post, *, proofs=10**6):
-    """Zeros as the linear programs say, counts met, log-linear on the face, proofs that verify."""
-    number, A, b = system(history)
-    x = np.zeros(len(number))
-    alive = np.zeros(len(number), dtype=bool)
-    for person, value, p in post.to_frame().iter_rows():
-        x[number[person, value]] = p
-        alive[number[person, value]] = True
-    possible = largest(A, b) > 1e-7
-    assert not (~alive & possible).any(), "an honest variable was called zero"
-    assert not (alive & ~possible).any(), "a forced zero was missed"
-    assert post.certificate.status == "exact"
-    assert np.abs(A @ x - b).max() <= 1e-8
-    # at the optimum log x is a sum of multipliers, one for each row
-    rows = A[:, alive].toarray().T
-    mu = np.linalg.lstsq(rows, np.log(x[alive]), rcond=None)[0]
-    assert np.abs(rows @ mu - np.log(x[alive])).max() < 1e-6
-    rels = list(post.history.releases)
-    for person, value, fact, by in post.proven().rows()[:proofs]:
-        proof = post.explain(person, value)
-        assert (proof.fact, proof.by) == (fact, by)
-        assert proof.verify(rels)
-
-
-def made(groups, truth):
-    return [(list(g), [truth[p] for p in g]) for g in groups]
-
-
-def random_history(rng):
-    """2-5 releases of 8-40 persons in groups of 2-5: pairwise flows miss zeros in about a third of them."""
-    n, count, values, size = rng.randint(8, 40), rng.randint(2, 5), rng.randint(2, 4), rng.randint(2, 5)
-    often = [rng.random() ** 2 + 0.02 for _ in range(values)]
-    truth = dict(enumerate(rng.choices(range(values), often, k=n)))
-    missing = rng.choice([0, 0, 0, 0.15])
-    history = []
-    for _ in range(count):
-        order = [p for p in range(n) if rng.random() >= missing] or [0]
-        rng.shuffle(order)
-        history.append(made([order[k : k + size] for k in range(0, len(order), size)], truth))
-    return history
-
-
-def signatures_as_persons(groups, persons):
-    """A history from groups[release][signature] (-1: absent) and persons[signature][value]."""
-    ids = [[f"s{s}-{k}" for k in range(sum(own))] for s, own in enumerate(persons)]
-    history = []
-    for own_groups in groups:
-        history.append([])
-        for g in sorted(set(own_groups) - {-1}):
-            members = [s for s, own in enumerate(own_groups) if own == g]
-            values = [f"v{v}" for s in members for v, n in enumerate(persons[s]) for _ in range(n)]
-            history[-1].append(([i for s in members for i in ids[s]], values))
-    return history
-
-
-def weighted_problem(groups, persons):
-    """The same as a `Problem`, so that weights can be as large as one likes."""
-    groups, persons = np.array(groups), np.array(persons)
-    labels, rows, place, total = np.full_like(groups, -1), [], {}, 0
-    for r, own in enumerate(groups):
-        for g in np.unique(own[own >= 0]):
-            labels[r, own == g] = total
-            for v, n in enumerate(persons[own == g].sum(axis=0)):
-                if n:
-                    place[total, v] = len(rows)
-                    rows.append((total, v, n, r))
-            total += 1
-    start, value, row = [0], [], []
-    for s in range(groups.shape[1]):
-        own = labels[:, s].tolist()
-        for v in range(persons.shape[1]):
-            if all(g < 0 or (g, v) in place for g in own):
-                value.append(v)
-                row.append([len(rows) if g < 0 else place[g, v] for g in own])
-        start.append(len(value))
-    table = np.array(rows)
-    return Problem(
-        weight=persons.sum(axis=1).astype(np.int64),
-        groups=labels.astype(np.int32),
-        start=np.array(start, dtype=np.int64),
-        value=np.array(value, dtype=np.int32),
-        row=np.ascontiguousarray(np.array(row, dtype=np.int32).T),
-        count=table[:, 2].astype(np.int64),
-        row_value=table[:, 1].astype(np.int32),
-        row_group=table[:, 0].astype(np.int32),
-        row_release=table[:, 3].astype(np.int32),
-    )
-
+from tests.histories import releases
+from tests.inference.adversaries import (
+    check_everything,
+    doubling,
+    made,
+    random_history,
+    signatures_as_persons,
+    system,
+    weighted_problem,
+)
 
 # ---------------------------------------------------------------- the face where flows are not enough
 
@@ -210,17 +80,6 @@ def test_long_cycles_of_overlapping_groups(shape):
 
 
 # ---------------------------------------------------------------- doubling chains: weights of proofs grow like 2^k
-
-
-def doubling(k):
-    """One degree of freedom t: person y<j> has value a with probability 2^j·t, n<j> and m<j> with 1 − 2^j·t."""
-    truth, groups = {"y0": "b"}, ([], [], [])
-    for j in range(k):
-        y, n, m, z = f"y{j}", f"n{j}", f"m{j}", f"y{j + 1}"
-        truth |= {n: "a", m: "a", z: "b"}
-        for own, group in zip(groups, ([y, n], [y, m], [z, n, m]), strict=True):
-            own.append(group)
-    return [made(own, truth) for own in groups]
 
 
 def twin_chains(k):
@@ -443,228 +302,3 @@ def test_every_contradiction_verifies():
             if error.contradiction is not None and not error.contradiction.verify(rels):
                 failed.append(seed)
     assert not failed
-
-
-# ---------------------------------------------------------------- forged proofs
-
-
-TWO = [release([([1, 2], ["a", "b"])], "D1"), release([([1, 3], ["a", "b"])], "D2")]  # nothing is certain here
-
-
-def forged(*rows, id=1, value="a", fact="certain", **more):
-    steps = (Argument(tuple(WeighedRow(*row) for row in rows), ""),)
-    return Proof(id, value, fact, "counts", steps, "", ("D1", "D2"), **more)
-
-
-def test_nothing_is_proven_of_an_open_pair():
-    assert infer(TWO).proven().filter(pl.col("id") == 1).is_empty()
-    everything = {(g, v) for g in (1, 1.0, True, Fraction(1), Decimal(1), "1", 2, -1, None) for v in ("a", "b", "c")}
-    rng = random.Random(0)
-    for _ in range(120):
-        chosen = rng.sample(sorted(everything, key=repr), rng.randint(1, 4))
-        rows = [(rng.choice([0, 1, -1, 2]), g, v, rng.choice([-2, -1, 0, 1, 1, 2, 10**30])) for g, v in chosen]
-        rows += rng.sample(rows, rng.randint(0, len(rows)))  # a row may stand twice
-        for value in ("a", "b"):
-            for fact in ("certain", "impossible"):
-                assert not forged(*rows, value=value, fact=fact).verify(TWO)
-        steps = (Argument(tuple(WeighedRow(*row) for row in rows), ""),)
-        assert not Contradiction(steps, ("D1", "D2")).verify(TWO)
-
-
-def test_rows_that_stand_twice_count_twice():
-    both = figure1.releases()
-    proof = infer(both).explain("14", "Flu")
-    first, *rest = proof.steps[0].rows
-    assert proof.verify(both)
-    assert not replace(proof, steps=(Argument((first, first, *rest), ""),)).verify(both)
-    half = (replace(first, weight=first.weight - 1), replace(first, weight=1), *rest)
-    assert replace(proof, steps=(Argument(half, ""),)).verify(both)
-
-
-@pytest.mark.parametrize("weight", [0.5, 1.5, float("nan"), float("inf"), None, "x"])
-def test_weights_that_are_not_whole_prove_nothing(weight):
-    assert not forged((0, 1, "a", weight), (0, 1, "b", 1)).verify(TWO)
-
-
-def test_a_label_that_merely_equals_a_group_proves_nothing():
-    rows = pl.DataFrame({"id": [1, 2], "group": [True, True], "value": ["a", "b"]})
-    open_pair = [Release.bucketized(rows, id="id", sensitive="value", group="group", name="D1")]
-    assert infer(open_pair).of(1) == {"a": 0.5, "b": 0.5}
-    assert not forged((0, Decimal(1), "a", 1)).verify(open_pair)
-
-
-@pytest.mark.parametrize("label", [1j, frozenset([1]), datetime.datetime(2020, 1, 1), 1.5])
-def test_strange_labels_are_refused_without_an_error(label):
-    day = datetime.date(2020, 1, 1)
-    rows = pl.DataFrame({"id": [1, 2], "group": [day, day], "value": ["a", "b"]})
-    open_pair = [Release.bucketized(rows, id="id", sensitive="value", group="group", name="D1")]
-    assert not forged((0, day, "a", 1), (0, label, "a", 1)).verify(open_pair)
-
-
-def test_a_proof_asked_for_by_number_verifies_where_ids_are_text():
-    both = figure1.releases()
-    post = infer(both)
-    assert post.of(14) == post.of("14")
-    assert post.explain(14, "Flu").verify(both)
-
-
-def test_a_proof_asked_for_by_number_verifies_where_values_are_text():
-    both = [release([(["x", "y"], ["10", "20"])], "D1"), release([(["x", "z"], ["10", "30"])], "D2")]
-    post = infer(both)
-    assert post.explain("x", 10).fact == "certain"
-    assert post.explain("x", 10).verify(both)
-
-
-def test_a_certain_value_is_not_impossible_in_another_type():
-    both = [release([(["x", "y"], ["10", "20"])], "D1"), release([(["x", "z"], ["10", "30"])], "D2")]
-    assert infer(both).of("x") == {"10": 1.0}
-    assert not Proof("x", 10, "impossible", "sets", (), "", ("D1", "D2")).verify(both)
-
-
-def test_a_fact_at_the_end_of_a_long_chain_is_explained():
-    n = 700
-    truth = {p: "ab"[p % 2] for p in range(n)}
-    groups = [[], [], [[0]]]
-    for p in range(n - 1):
-        groups[p % 3].append([p, p + 1])
-    rels = releases([made(own, truth) for own in groups])
-    post = infer(rels)
-    assert post.of(n - 1) == {truth[n - 1]: 1.0}
-    assert post.explain(n - 1, truth[n - 1]).verify(rels)
-
-
-# ---------------------------------------------------------------- whole values
-
-
-def test_whole_values_agree_with_enumeration():
-    added = 0
-    for seed in range(60):
-        rng = random.Random(seed)
-        n, size = rng.randint(4, 10), rng.randint(2, 4)
-        truth = {p: rng.randrange(2) for p in range(n)}
-        history = []
-        for _ in range(rng.randint(2, 4)):
-            order = [p for p in range(n) if rng.random() < 0.93] or [0]
-            rng.shuffle(order)
-            history.append(made([order[k : k + size] for k in range(0, len(order), size)], truth))
-        post = infer(releases(history))
-        _, share = worlds.posterior(history)
-        facts = post.proven(integral=True)
-        assert "undecided" not in facts["fact"]
-        assert not facts.select("id", "value").is_duplicated().any()
-        certain = {(i, v) for i, v, fact, _ in facts.iter_rows() if fact == "certain"}
-        assert certain == {(i, v) for i, own in share.items() for v, q in own.items() if q == 1}
-        for i, v, fact, _ in facts.iter_rows():
-            assert fact == "certain" or v not in share[i]
-        for i, v, q in post.worlds().iter_rows():
-            assert q == pytest.approx(float(share[i].get(v, 0)), abs=1e-12)
-        added += "worlds" in facts["by"]
-    assert added
-
-
-class CountingTooLongError(Exception):
-    """Raised by a test that counts steps, so that a hang becomes a failure."""
-
-
-def test_counting_worlds_keeps_to_its_limit(monkeypatch):
-    """2 × 2 groups of 4 000 persons with two values: proven(integral=True, seconds=5) takes minutes."""
-    from showthrough.inference import worlds as counting
-
-    spent = 0
-
-    def comb(n, k):
-        nonlocal spent
-        spent += 1
-        if spent > 20 * 2000:
-            raise CountingTooLongError
-        return 1
-
-    # D1: 64 persons, eight values eight times each; D2: four of them again, alone, with a, a, b, b
-    history = [[(list(range(64)), [v for v in "abcdefgh" for _ in range(8)])], [([0, 1, 8, 9], list("aabb"))]]
-    post = infer(releases(history))
-    monkeypatch.setattr(counting, "comb", comb)
-    post.worlds(most_states=2000)
-
-
-def test_worlds_of_persons_with_a_thousand_values():
-    n = 1100
-    post = infer(releases([[(list(range(n)), list(range(n)))], [([0, 1], [0, 1])]]))
-    assert post.worlds([0])["p"].to_list() == [0.5, 0.5]
-    assert post.worlds([5])["p"].to_list() == pytest.approx([1 / (n - 2)] * (n - 2))
-
-
-# ---------------------------------------------------------------- bounds, increments, attribution
-
-
-def test_bounds_hold_the_answer_and_match_the_programs():
-    for seed in range(12):
-        history = random_history(random.Random(500 + seed))
-        if len(system(history)[0]) > 60:
-            continue
-        post = infer(releases(history))
-        limits = linear.bounds(history)
-        p = {(i, v): q for i, v, q in post.to_frame().iter_rows()}
-        for i, v, low, high in post.bounds().iter_rows():
-            assert (low, high) == pytest.approx(limits[i, v], abs=1e-7)
-            assert low - 1e-9 <= p[i, v] <= high + 1e-9
-
-
-def test_an_honest_value_has_an_upper_bound_above_zero():
-    post = infer(releases(doubling(30)))
-    [upper] = post.bounds(["y0"]).filter(pl.col("value") == "a")["upper"]
-    assert upper > 0
-
-
-def test_extending_gives_what_inferring_gives():
-    for seed in range(25):
-        history = random_history(random.Random(900 + seed))
-        rels = releases(history)
-        step = infer(rels[:1])
-        for rel in rels[1:]:
-            step = step.extend(rel)
-        whole = infer(rels)
-        assert step.face.alive.tolist() == whole.face.alive.tolist()
-        assert np.abs(step.x - whole.x).max() < 1e-8
-        assert step.certificate.status == "exact"
-        for person, value, _, _ in step.proven().rows()[:6]:
-            assert step.explain(person, value).verify(rels)
-
-
-def test_extending_numbers_by_text():
-    rels = [release([([1, 2, 3], [9, 10, 10])], "D1"), release([(["1", "2"], ["9", "10"])], "D2")]
-    step, whole = infer(rels[:1]).extend(rels[1]), infer(rels)
-    assert step.to_frame().rows() == whole.to_frame().rows()
-
-
-def test_extending_remembers_how_to_treat_changed_values():
-    old, new = release([(["ann", "bob"], ["x", "y"])], "old"), release([(["ann", "eve"], ["z", "z"])], "new")
-    step, whole = infer([old], changed="split").extend(new), infer([old, new], changed="split")
-    assert step.to_frame().rows() == whole.to_frame().rows()
-
-
-def two_releases_with(a, b):
-    first = release([([1, 2, 3], [a, a, b]), ([4, 5], [a, b])], "D1")
-    return [first, release([([1, 4], [a, b]), ([2, 3, 5], [a, a, b])], "D2")]
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        ("x", "y"),
-        (1, 2),
-        (0.1, 1e-7),
-        (datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)),
-        pytest.param((True, False)),
-        pytest.param((datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 2))),
-        pytest.param((datetime.timedelta(1), datetime.timedelta(2))),
-    ],
-)
-def test_channels_do_not_depend_on_the_type_of_the_values(values):
-    [(_, _, channel, persons, change)] = infer(two_releases_with(*values)).channels().rows()
-    assert (channel, persons) == (True, 5)
-    assert change == pytest.approx(0.09161812, abs=1e-7)
-
-
-def test_an_id_beyond_64_bits_is_unknown():
-    with pytest.raises(UnknownPersonError):
-        infer(TWO).of(2**70)

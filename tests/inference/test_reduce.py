@@ -13,13 +13,17 @@ from tests.histories import histories, releases
 some = settings(max_examples=80, deadline=None, derandomize=True)
 
 
-@some
-@given(histories())
-def test_undo_restores_every_variable_and_row(history):
+def reduced_by_flow(history):
     _, problem, _ = build(encode(releases(history)))
     face = Face.whole(problem)
     close_by_flow(face)
-    reduced = reduce(problem, face.alive)
+    return problem, face, reduce(problem, face.alive)
+
+
+@some
+@given(histories())
+def test_undo_restores_every_variable_and_row(history):
+    problem, face, reduced = reduced_by_flow(history)
     x = np.linspace(0.1, 0.9, reduced.variable_of.size)
     full = reduced.undo(x, face.alive)
     assert np.array_equal(full[reduced.variable_of], x)
@@ -37,10 +41,7 @@ def test_undo_restores_every_variable_and_row(history):
 @some
 @given(histories())
 def test_counts_of_the_smaller_problem_are_what_the_fixed_persons_leave(history):
-    _, problem, _ = build(encode(releases(history)))
-    face = Face.whole(problem)
-    close_by_flow(face)
-    reduced = reduce(problem, face.alive)
+    problem, face, reduced = reduced_by_flow(history)
     fixed = face.alive.astype(float)
     fixed[reduced.variable_of] = 0
     taken = np.zeros(problem.rows + 1)
@@ -55,10 +56,7 @@ def test_counts_of_the_smaller_problem_are_what_the_fixed_persons_leave(history)
 @some
 @given(histories(persons=9, least_releases=2))
 def test_a_batch_of_components_is_solved_as_each_alone(history):
-    _, problem, _ = build(encode(releases(history)))
-    face = Face.whole(problem)
-    close_by_flow(face)
-    reduced = reduce(problem, face.alive)
+    _, _, reduced = reduced_by_flow(history)
     batch = newton.Kernel(reduced).softmax(newton.solve(reduced).mu)[0] if reduced.components else np.empty(0)
     for component in range(reduced.components):
         alone = newton.restrict(reduced, np.arange(reduced.components) == component)

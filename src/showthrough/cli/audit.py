@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from showthrough.cli.common import counting, errors_as_sentences, out, say, stages
+from showthrough.cli.common import counting, errors_as_sentences, stages
 from showthrough.errors import InputError
 
 
@@ -67,7 +67,8 @@ def audit(
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience):
         from showthrough.auditing.audit import audit as run
-        from showthrough.cli.files import as_json, check_targets, print_json, read_all, write_together
+        from showthrough.cli.files import check_targets, read_all
+        from showthrough.cli.output import Answer, deliver
         from showthrough.report.content import facts_frame, people_frame, with_bounds
 
         file = None if json in (None, "-") else json
@@ -82,22 +83,9 @@ def audit(
             if people is not None or audience == Audience.internal:
                 progress("proofs")
                 known = facts_frame(found)
-        text = b"" if json is None else as_json(found, audience=audience, known=known)
         frame = None if people is None else people_frame(found, known=known)
         if frame is not None and bounds is not None:
             with counting("bounds", quiet=quiet) as tick:
                 limits = found.posterior.bounds(above=bounds, workers=os.cpu_count() or 1, progress=tick)
             frame = with_bounds(frame, limits)
-        if json == "-":
-            print_json(text)
-        elif not quiet:
-            from showthrough.report.terminal import show_audit
-
-            show_audit(out(), found, audience=audience, known=known)
-        write_together(
-            json=None if file is None else (file, text, audience == Audience.internal),
-            people=None if people is None or frame is None else (people, frame),
-        )
-        if frame is not None and not quiet and frame["fact"].count() > frame["proof"].count():
-            without = frame["fact"].count() - frame["proof"].count()
-            say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
+        deliver(Answer(found, known, frame, audience), json=json, people=people, quiet=quiet)

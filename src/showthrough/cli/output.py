@@ -1,0 +1,40 @@
+"""Where the answer of an audit goes: tables to the terminal, JSON and people to files, all or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from showthrough.auditing.audit import Audit
+from showthrough.cli.common import out, say
+from showthrough.cli.files import as_json, print_json, write_together
+from showthrough.report import terminal
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An audit with the facts and the people frame, as far as they were asked for."""
+
+    audit: Audit
+    facts: pl.DataFrame | None
+    people: pl.DataFrame | None
+    audience: str
+
+
+def deliver(answer: Answer, *, json: str | None, people: Path | None, quiet: bool) -> None:
+    """Print and write; files appear together, after everything else succeeded."""
+    text = b"" if json is None else as_json(answer.audit, audience=answer.audience, known=answer.facts)
+    if json == "-":
+        print_json(text)
+    elif not quiet:
+        terminal.show_audit(out(), answer.audit, audience=answer.audience, known=answer.facts)
+    frame = answer.people
+    write_together(
+        json=None if json in (None, "-") else (json, text, answer.audience == "internal"),
+        people=None if people is None or frame is None else (people, frame),
+    )
+    if frame is not None and not quiet and frame["fact"].count() > frame["proof"].count():
+        without = frame["fact"].count() - frame["proof"].count()
+        say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
