@@ -29,6 +29,7 @@ _ENDLESS = re.compile(_ENDLESS_TOKEN)
 _MASK = {ColumnKind.NUMBER: r"[+\-−]?[0-9.*]+", ColumnKind.DATE: r"[0-9*\-]+"}
 
 _HIDDEN_DAYS = re.compile(r"([0-9]{4}(?:-[0-9]{2})?)(?:-\*\*){1,2}")
+_BROKEN = re.compile(r"\]|\[.*[^\])\[]$|\[$|\(\s*[+\-−]?[0-9][^)]*$", re.DOTALL)
 
 Ends = tuple[Bound, Bound]
 EndsOf = Callable[[str], Ends | None]
@@ -157,8 +158,8 @@ def _read_text(text: str, setting: Setting) -> Cell:
         return Cell(text, CellKind.MASK)
     if like_interval(text, dash=setting.mixed):
         raise ReleaseError(f"the column is read as text because {setting.why}, and text has no intervals")
-    if text[0] in "[]" and (text[0] == "]" or text[-1] not in "])[" or len(text) == 1):
-        raise ReleaseError("a bracket is opened and not closed")
+    if _BROKEN.match(text) or (text[-1] in "]}" and "[{"["]}".index(text[-1])] not in text):
+        raise ReleaseError("a bracket is opened and not closed, or closed and not opened")
     listed = _listed(text)
     if listed is not None and _is_list(text, listed, setting):
         return _from_members(text, listed, setting)
