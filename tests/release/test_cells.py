@@ -206,8 +206,20 @@ def test_missing_values_are_chosen():
     assert covered(["NA", "DE"], countries) == [True, ["NA", "DE"]], "unknown values are covered by every cell"
     assert covered(["NA", "DE"], countries, missing=("",)) == [["NA"], ["DE"]]
     assert covered(["?", "1-3"], ["1", "2", "?"], missing=("?",)) == [True, ["1", "2", "?"]]
+    tree = Hierarchy.flat(countries)
+    assert covered(["NA", "DE"], countries, hierarchy=tree) == [["NA"], ["DE"]], "a leaf is no gap"
     with pytest.raises(ReleaseError, match=r"'\?' cannot be read"):
         column(["?", "1-3"], ["1", "2"])
+
+
+def test_numbers_beyond_any_float():
+    values = ["0.1", "0.10", "0.1000000000000000055", "9007199254740993", "9007199254740992", "1" * 300]
+    assert covered(["0.1", "[9007199254740993, 1e+20]", f"<{'1' * 300}"], values) == [
+        ["0.1", "0.10"],
+        ["9007199254740993"],
+        values[:-1],
+    ]
+    assert column(["1" * 500, "9" * 5000]).kind is ColumnKind.TEXT
 
 
 def test_unknown_register_values_are_covered_by_every_cell():

@@ -56,7 +56,8 @@ def covers(cells: CellColumn, values: pl.Series, *, at_most: int = 400_000_000) 
     ``values`` are different exact values as text. Cells that cover everything have an empty span
     and are flagged in ``cells.any``. A null or a missing mark among the values is an unknown value:
     every cell covers it. A date known to the month only is covered by every cell that reaches into
-    the month. Values that do not fit the kind of the column are compared as text.
+    the month. Values that do not fit the kind of the column are compared as text, and values that
+    the hierarchy does not hold are under none of its labels but the root: see `Hierarchy.cover`.
 
     More than ``at_most`` pairs are refused before any memory is taken for them.
     """
@@ -71,7 +72,7 @@ def covers(cells: CellColumn, values: pl.Series, *, at_most: int = 400_000_000) 
     found = [
         _by_member(members, known, cells.kind),
         *_by_mask(cells, known, at_most),
-        *(_by_span(spans, line, at_most) for line in _lines(known, cells) if spans),
+        *(_by_span(spans, line, at_most) for line in (_lines(known, cells) if spans else [])),
         _by_unknown(~cells.any, unknown.arg_true().to_numpy().astype(np.int64)),
     ]
     return _assembled(found, len(cells.cells), len(texts), at_most)

@@ -127,9 +127,6 @@ def _read_ordered(text: str, setting: Setting) -> Cell:
         if ends[0] == ends[1]:
             return Cell(text, CellKind.EXACT, members=(setting.key(text),))
         return Cell(text, CellKind.INTERVAL, ends[0], ends[1])
-    interval = _interval(text, setting.ends, patterns(_TOKEN[kind]))
-    if interval is not None:
-        return interval
     if text.startswith("{"):
         return _set(text, setting)
     if "*" in text:
@@ -140,6 +137,9 @@ def _read_ordered(text: str, setting: Setting) -> Cell:
         if kind in _MASK and not re.fullmatch(_MASK[kind], text):
             raise ReleaseError(f"a mask of {kind.value} holds nothing else")
         return Cell(text, CellKind.MASK)
+    interval = _interval(text, setting.ends, patterns(_TOKEN[kind]))
+    if interval is not None:
+        return interval
     listed = _listed(text)
     if listed is not None and all(part in setting.missing or setting.ends(part) is not None for part in listed):
         return _from_members(text, listed, setting)

@@ -83,11 +83,13 @@ def read_cells(
     ``domain`` are the exact values of a register: give them where there are any, since they tell
     numbers from text. Each different text is read once. A null is an empty cell.
     """
-    marks = frozenset({"", *(mark.strip() for mark in missing)})
+    declared = () if hierarchy is None else hierarchy.leaves
+    marks = frozenset({"", *(mark.strip() for mark in missing)}).difference(declared)
     texts = as_text(column, f"{where}: column {name!r}").fill_null("")
     each = texts.unique(maintain_order=True)
     position = pl.int_range(each.len(), dtype=pl.Int32, eager=True)
     codes = texts.replace_strict(each, position, return_dtype=pl.Int32).to_numpy().astype(np.int32)
+    codes.flags.writeable = False
     known = None
     if domain is not None:
         known = as_text(domain, f"The register: column {name!r}").drop_nulls().unique(maintain_order=True).to_list()

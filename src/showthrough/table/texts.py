@@ -21,6 +21,7 @@ DATE = r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?"
 
 _NUMBER = re.compile(NUMBER)
 _DATE = re.compile(DATE)
+_LONGEST = 400  # characters; no measured number is longer
 
 
 def as_text(column: pl.Series, where: str) -> pl.Series:
@@ -43,7 +44,9 @@ def number(text: str) -> Decimal | None:
     >>> number("0.10") == number(".1"), number("01"), number("1E10")
     (True, None, None)
     """
-    return Decimal(text.replace("−", "-")) if _NUMBER.fullmatch(text) else None
+    if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
+        return None
+    return Decimal(text.replace("−", "-"))
 
 
 def plain(value: Decimal) -> str:
