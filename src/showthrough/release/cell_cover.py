@@ -50,7 +50,7 @@ class _Span(NamedTuple):
     high_open: bool
 
 
-def covers(cells: CellColumn, values: pl.Series, *, at_most: int = 400_000_000) -> Cover:
+def covers(cells: CellColumn, values: pl.Series, *, at_most: int = 100_000_000) -> Cover:
     """For every different cell the positions in ``values`` that it covers.
 
     ``values`` are different exact values as text. Cells that cover everything have an empty span
