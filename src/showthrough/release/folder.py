@@ -11,14 +11,17 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from showthrough.errors import FileError, InputError
+from showthrough.errors import FileError, InputError, ReleaseError
+from showthrough.release import link as private
 from showthrough.release import manifest
-from showthrough.release.bucketized import by_group_and_id
+from showthrough.release.bucketized import by_group
+from showthrough.release.columns import table_of
+from showthrough.release.parts import Source
+from showthrough.release.roles import make_roles
 from showthrough.table.files import parse_table, read_bytes, umask, unwritable
 
 if TYPE_CHECKING:
@@ -33,11 +36,15 @@ _TYPES: dict[str, pl.DataType] = {
     "boolean": pl.Boolean(),
     "date": pl.Date(),
 }
-_OWN_FILES = {manifest.NAME, *(f"{role}.{f}" for role in ("rows", "records", "values") for f in FORMATS)}
+LINK = "link.csv"
+_ROLES = ("rows", "records", "values", manifest.COUNTERFEITS)
+_OWN_FILES = {manifest.NAME, LINK, *(f"{role}.{f}" for role in _ROLES for f in FORMATS)}
 
 
-def save(release: Release, folder: str | os.PathLike[str], *, format: str, overwrite: bool) -> None:
+def save(release: Release, folder: str | os.PathLike[str], *, format: str, overwrite: bool, link: bool = False) -> None:
     """Write the folder under a temporary name, read it back, and move it into place."""
+    if link and release.link is None:
+        raise ReleaseError(f"{release.name or 'The release'} carries no private link: nothing was written.")
     if format not in FORMATS:
         raise FileError(f"A release folder is written as one of {', '.join(FORMATS)}, not {format!r}.")
     target = Path(folder)
@@ -47,51 +54,75 @@ def save(release: Release, folder: str | os.PathLike[str], *, format: str, overw
         files = {role: _write(frame, work / f"{role}.{format}", format) for role, frame in _tables(release).items()}
         text = manifest.write(release, types, files)
         (work / manifest.NAME).write_bytes(text.encode(errors="replace"))
-        _refuse_other_data(release, work, format)
+        if link and release.link is not None:
+            _write_link(release.link, work / LINK)
+        _refuse_other_data(release, work, format, link=link)
         work.chmod(0o777 & ~umask())
         _move_into_place(work, target)
 
 
 def load(folder: str | os.PathLike[str]) -> Release:
     """Read a release folder and check every file against its hash."""
-    from showthrough.release.release import from_tables
+    from showthrough.release.release import from_source
 
     home = Path(folder)
     found = manifest.read(home)
     columns = found.columns
     main = home / found.files["rows" if "rows" in found.files else "records"][0]
     second = home / found.files["values"][0] if "values" in found.files else main
-    counts = columns["count"] if second is not main else None
-    tables = {
-        role: _read(home / name, sha256, {c: t for c, t in found.types.items() if role != "values" or c != counts})
-        for role, (name, sha256) in found.files.items()
-    }
-    release = from_tables(
+    tables = {role: _read(home / name, sha256, _types_in(role, found)) for role, (name, sha256) in found.files.items()}
+    texts = [c for c in columns["quasi"] if found.types.get(c) == "text" and c not in columns["ordinal"]]
+    roles = {role: columns[role] for role in ("id", "sensitive", "group", "quasi", "count", "spread")}
+    source = Source(
         tables["rows" if "rows" in tables else "records"],
+        make_roles((), **roles),
+        os.fspath(main),
         tables.get("values"),
-        id=columns["id"],
-        sensitive=columns["sensitive"],
-        group=columns["group"],
-        quasi=columns["quasi"],
-        count=columns["count"],
-        where=(os.fspath(main), os.fspath(second)),
+        os.fspath(second),
+        counterfeits=tables.get(manifest.COUNTERFEITS),
+        ordinal=columns["ordinal"],
+        nominal=texts,
+        locate=columns["locate"],
     )
-    return replace(release, name=found.name, date=found.date, parameters=MappingProxyType(dict(found.parameters)))
+    release = from_source(found.kind, source).called(found.name, found.date, found.parameters)
+    if (home / LINK).exists():
+        where = os.fspath(home / LINK)
+        return replace(release, link=private.checked(release, parse_table(read_bytes(home / LINK), where), where=where))
+    return release
+
+
+def _types_in(role: str, found: manifest.Manifest) -> dict[str, str]:
+    """The types of the columns of a file; counts are read by their own rule, and so are counterfeits."""
+    if role == manifest.COUNTERFEITS:
+        return {}
+    counts = role == "values" or found.kind == "counted"
+    return {c: t for c, t in found.types.items() if not counts or c != found.columns["count"]}
 
 
 def _columns(release: Release) -> list[pl.Series]:
-    return [*release.records.get_columns(), release.tally["value"].alias(release.roles.sensitive)]
+    roles = release.roles
+    columns = release.records.get_columns()
+    if roles.group is not None and release.kind != "bucketized":
+        columns = [*columns, release.labels.alias(roles.group)]
+    return columns if roles.sensitive is None else [*columns, release.tally["value"].alias(roles.sensitive)]
 
 
 def _tables(release: Release) -> dict[str, pl.DataFrame]:
+    fake = {manifest.COUNTERFEITS: release.counterfeits} if release.counterfeits.height else {}
     if release.shape == "rows":
-        return {"rows": release.to_frame()}
-    roles = release.roles
-    names = {"group": roles.group, "value": roles.sensitive, "n": roles.count}
-    return {
-        "records": by_group_and_id(release.records, roles),
-        "values": release.tally.rename(names),
-    }
+        return {"rows": release.to_frame(), **fake}
+    roles, tally = release.roles, release.tally
+    names = (roles.group, roles.sensitive, roles.count)
+    values = table_of({str(name): tally[c] for name, c in zip(names, tally.columns, strict=True)})
+    return {"records": by_group(release), "values": values, **fake}
+
+
+def _write_link(link: pl.DataFrame, path: Path) -> None:
+    """Readable by its owner alone from the first byte on."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        link.write_csv(stream)
+    path.chmod(0o600)
 
 
 def _type_name(column: pl.Series, format: str) -> str:
@@ -149,16 +180,22 @@ def _refuse_foreign(target: Path, *, overwrite: bool) -> None:
         raise FileError(f"{target} holds {others[0]!r}, which is no part of a release: nothing was written.")
 
 
-def _refuse_other_data(release: Release, work: Path, format: str) -> None:
+def _refuse_other_data(release: Release, work: Path, format: str, *, link: bool) -> None:
     """What was written must read as what was given; CSV cannot carry every text."""
     try:
         back = load(work)
         same = all(a.equals(b) for a, b in zip(_tables(release).values(), _tables(back).values(), strict=True))
+        same = same and (not link or _link_text(release) == _link_text(back))
     except InputError:
         same = False
     if not same:
         hint = ' Save with format="parquet".' if format == "csv" else ""
         raise FileError(f"The release holds text that a {format} file does not carry: nothing was written.{hint}")
+
+
+def _link_text(release: Release) -> set[tuple[str, str]]:
+    """The link as text: its file does not carry the type of the ids."""
+    return set() if release.link is None else set(release.link.select(pl.all().cast(pl.String)).iter_rows())
 
 
 @contextlib.contextmanager

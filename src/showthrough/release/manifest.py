@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from showthrough.errors import FileError, InputError
+from showthrough.release.roles import known_kind
 from showthrough.table.files import read_bytes
 
 if TYPE_CHECKING:
@@ -20,12 +21,18 @@ if TYPE_CHECKING:
 NAME = "release.toml"
 VERSION = 1
 SHAPES = ({"rows"}, {"records", "values"})
+COUNTERFEITS = "counterfeits"
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The entries of a ``release.toml``; ``files`` maps rows, or records and values, to (name, SHA-256)."""
+    """The entries of a ``release.toml``.
 
+    ``files`` maps rows, or records and values, and perhaps counterfeits to (name, SHA-256). Among the
+    columns, a part that no column plays is false.
+    """
+
+    kind: str
     name: str
     date: str | None
     columns: Mapping[str, Any]
@@ -40,9 +47,16 @@ def write(release: Release, types: Mapping[str, str], files: Mapping[str, tuple[
     head = {"version": VERSION, "kind": release.kind, "name": release.name}
     if release.date is not None:
         head["date"] = str(release.date)
-    columns = {"id": roles.id, "sensitive": roles.sensitive, "group": roles.group, "quasi": list(roles.quasi)}
-    if release.shape == "pair":
+    columns: dict[str, Any] = {
+        "id": roles.id if roles.id is not None else False,
+        "sensitive": roles.sensitive if roles.sensitive is not None else False,
+        "group": roles.group if roles.group is not None else False,
+        "quasi": list(roles.quasi),
+    }
+    if release.shape == "pair" or release.kind == "counted":
         columns["count"] = roles.count
+    if release.kind == "microaggregated":
+        columns |= {"spread": dict(roles.spread), "ordinal": dict(release.ordinal), "locate": release.locate}
     parts = [_entries(head), "[columns]\n" + _entries(columns), "[types]\n" + _entries(types)]
     if release.parameters:
         parts.append("[parameters]\n" + _entries(release.parameters))
@@ -96,36 +110,55 @@ def read(home: Path) -> Manifest:
     version, kind = found.get("version"), found.get("kind")
     if version != VERSION:
         raise FileError(f"{path} is of version {version}; this showthrough reads version {VERSION}.")
-    if kind != "bucketized":
-        raise FileError(f"{path} describes a release of kind {kind!r}; this showthrough reads: bucketized.")
+    try:
+        kind = known_kind(kind, f"{path} describes a release of kind")
+    except InputError as problem:
+        raise FileError(str(problem)) from None
     date = found.get("date")
     return Manifest(
+        kind=kind,
         name=str(found.get("name") or home.resolve().name),
         date=None if date is None else str(date),
-        columns=_columns(found.get("columns"), path),
+        columns=_columns(found.get("columns"), kind, path),
         types=_table_of_text(found.get("types", {}), "types", path),
         parameters=_table(found.get("parameters", {}), "parameters", path),
-        files=_files(found.get("files"), path),
+        files=_files(found.get("files"), kind, path),
     )
 
 
-def _columns(found: Any, path: Path) -> dict[str, Any]:
-    columns = {"quasi": [], "count": "count", **_table(found, "columns", path)}
-    single = [columns.get(role) for role in ("id", "sensitive", "group", "count")]
+def _columns(found: Any, kind: str, path: Path) -> dict[str, Any]:
+    columns = {"quasi": [], "count": "count", **_OPTIONS, **_table(found, "columns", path)}
     quasi = columns["quasi"]
-    if not all(isinstance(c, str) for c in single) or not isinstance(quasi, list):
-        raise FileError(f"{path} must name id, sensitive and group under [columns], and list quasi.")
+    if kind == "bucketized":
+        single = [columns.get(role) for role in ("sensitive", "group", "count")]
+        named = all(isinstance(c, str) for c in single) and isinstance(columns.get("id"), (str, bool))
+        if not named or columns["id"] is True or not isinstance(quasi, list):
+            raise FileError(f"{path} must name id, sensitive and group under [columns], and list quasi.")
+    for role in ("id", "sensitive", "group"):
+        name = columns.setdefault(role, False)
+        if name is not False and not isinstance(name, str):
+            raise FileError(f"{path}: {role} under [columns] must be the name of a column, or false.")
+        columns[role] = name if isinstance(name, str) else None
+    texts = isinstance(quasi, list) and all(isinstance(c, str) for c in quasi)
+    if not texts or not isinstance(columns["count"], str) or not isinstance(columns["locate"], str):
+        raise FileError(f"{path} must list quasi under [columns], and name columns by text.")
+    _table_of_text(columns["spread"], "columns.spread", path)
+    levels = _table(columns["ordinal"], "columns.ordinal", path).values()
+    if not all(isinstance(entry, list) and all(isinstance(level, str) for level in entry) for entry in levels):
+        raise FileError(f"{path}: every entry of [columns.ordinal] must be a list of levels.")
     return columns
 
 
-def _files(found: Any, path: Path) -> dict[str, tuple[str, str]]:
+def _files(found: Any, kind: str, path: Path) -> dict[str, tuple[str, str]]:
     entries = found if isinstance(found, list) else []
     texts = [e for e in entries if isinstance(e, dict) and all(isinstance(e.get(k), str) for k in _FILE)]
     if not texts or len(texts) < len(entries):
         raise FileError(f"{path} must list its files with role, name and sha256.")
     files = {e["role"]: (e["name"], e["sha256"]) for e in texts}
-    if set(files) not in SHAPES or len(files) < len(texts):
-        raise FileError(f"{path} must name either one file of rows, or one of records and one of values.")
+    shapes = SHAPES if kind == "bucketized" else SHAPES[:1]
+    if files.keys() - {COUNTERFEITS} not in shapes or len(files) < len(texts):
+        pair = ", or one of records and one of values" if kind == "bucketized" else ""
+        raise FileError(f"{path} must name {'either ' if pair else ''}one file of rows{pair}.")
     for name, _ in files.values():
         if name in ("", ".", "..") or any(c in name for c in "/\\:\x00"):
             raise FileError(f"{path} names the file {name!r}: expected a plain name inside the release folder.")
@@ -133,6 +166,7 @@ def _files(found: Any, path: Path) -> dict[str, tuple[str, str]]:
 
 
 _FILE = ("role", "name", "sha256")
+_OPTIONS: dict[str, Any] = {"spread": {}, "ordinal": {}, "locate": "nearest"}
 
 
 def _table(found: Any, name: str, path: Path) -> dict[str, Any]:

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
-from showthrough.release import bucketized
+from showthrough.errors import ReleaseError
+from showthrough.release import counterfeits as fakes
+from showthrough.release import kinds, microaggregated, recode
+from showthrough.release import link as private
+from showthrough.release.columns import group_sizes, table_of
+from showthrough.release.parts import Parts, Source
+from showthrough.release.roles import Roles as Roles
+from showthrough.release.roles import make_roles
 from showthrough.table.frames import to_polars
 
 
-@dataclass(frozen=True)
-class Roles:
-    """Which published column plays which part."""
-
-    id: str
-    sensitive: str
-    group: str
-    quasi: tuple[str, ...] = ()
-    count: str = "count"
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """An anonymized table as published; make one with `Release.bucketized` or `read_release`.
+    """An anonymized table as published; make one with the method of its kind or `read_release`.
 
-    ``records`` holds the persons in published order (id, quasi-identifiers, group), ``tally`` the
-    published counts (group, value, n). Which person has which value of the group is not in here.
+    ``tally`` holds the published counts (group, value, n), ``labels`` the groups in order and
+    ``size`` how many records each publishes, counterfeits included. ``records`` holds what is
+    published beside the values: of a bucketized release its persons in published order (id if there
+    is one, quasi-identifiers, group), of the other kinds one row per group in the order of
+    ``labels``: its cells as published text, or its centroids and their spread. Which person has which
+    value of the group is not in here. A release whose ``roles.sensitive`` is None has no counts and
+    acts as a register; if it publishes ids, ``records`` holds its persons (id, cells).
     """
 
     kind: str
@@ -40,14 +45,32 @@ class Release:
     tally: pl.DataFrame
     shape: str = "rows"
     date: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    parameters: Mapping[str, Any] = field(default_factory=_nothing)
+    labels: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.Null))
+    size: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.Null))
+    counterfeits: pl.DataFrame = field(default_factory=pl.DataFrame)
+    hierarchies: Mapping[str, Any] = field(default_factory=_nothing)
+    link: pl.DataFrame | None = None
+    person_group: pl.Series | None = None
+    ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
+    locate: str = "nearest"
+
+    def __post_init__(self) -> None:
+        if self.labels.dtype == pl.Null:
+            sizes = group_sizes(self.tally)
+            object.__setattr__(self, "labels", sizes["group"])
+            object.__setattr__(self, "size", sizes["n"])
+        if not self.counterfeits.width:
+            object.__setattr__(self, "counterfeits", fakes.none(self.labels))
+        object.__setattr__(self, "labels", self.labels.alias("group"))
+        object.__setattr__(self, "size", self.size.alias("n"))
 
     @classmethod
     def bucketized(
         cls,
         frame: Any,
         *,
-        id: str,
+        id: str | None = None,
         sensitive: str,
         group: str,
         values: Any = None,
@@ -56,80 +79,219 @@ class Release:
         name: str = "",
         date: str | None = None,
         parameters: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        counterfeits: Any = None,
     ) -> Release:
         """Take a bucketized release from a frame.
 
         One row per person with its group; the sensitive column holds the group's values in any
         order. Or Anatomy's pair: ``frame`` the records without values, ``values`` a table of group,
-        value and count. ``quasi`` defaults to all other columns.
+        value and count. ``quasi`` defaults to all other columns. Without ``id``, persons are located
+        by their quasi-identifiers. ``counterfeits`` maps each group to its number of counterfeits, or
+        is a table of them: their rows have no id, and in a pair they stand in the counts alone.
         """
+        rows = to_polars(frame)
+        roles = make_roles(rows.columns, id=id, sensitive=sensitive, group=group, quasi=quasi, count=count)
         where = name or "The release"
-        made = from_tables(
-            to_polars(frame),
-            None if values is None else to_polars(values),
-            id=id,
-            sensitive=sensitive,
-            group=group,
-            quasi=quasi,
-            count=count,
-            where=(where, f"{where} (table of values)"),
+        second = None if values is None else to_polars(values)
+        source = Source(rows, roles, where, second, f"{where} (table of values)", counterfeits)
+        return from_source("bucketized", source).called(name, date, parameters, hierarchies)
+
+    @classmethod
+    def generalized(
+        cls,
+        frame: Any,
+        *,
+        sensitive: str | None,
+        quasi: Sequence[str],
+        group: str | None = None,
+        id: str | None = None,
+        name: str = "",
+        date: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        counterfeits: Any = None,
+    ) -> Release:
+        """Take a generalized release from a frame: one row per record, cells as printed.
+
+        Groups are equal cells, numbered 1, 2, … in the order in which they first appear, or a
+        published ``group`` column. With ``sensitive=None`` the release acts as a register; only then
+        may it publish an ``id``.
+        """
+        rows = to_polars(frame)
+        roles = make_roles(rows.columns, id=id, sensitive=sensitive, group=group, quasi=quasi)
+        source = Source(rows, roles, name or "The release", counterfeits=counterfeits)
+        return from_source("generalized", source).called(name, date, parameters, hierarchies)
+
+    @classmethod
+    def counted(
+        cls,
+        frame: Any,
+        *,
+        sensitive: str,
+        quasi: Sequence[str] | None = None,
+        group: str | None = None,
+        count: str = "count",
+        name: str = "",
+        date: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        counterfeits: Any = None,
+    ) -> Release:
+        """Take a count table from a frame: a row per group (or cells) and value with how often it occurs.
+
+        ``quasi`` defaults to all other columns; groups are as in `generalized`.
+        """
+        rows = to_polars(frame)
+        others = [c for c in rows.columns if c != str(count)]
+        roles = make_roles(others, sensitive=sensitive, group=group, quasi=quasi, count=count)
+        source = Source(rows, roles, name or "The release", counterfeits=counterfeits)
+        return from_source("counted", source).called(name, date, parameters, hierarchies)
+
+    @classmethod
+    def microaggregated(
+        cls,
+        frame: Any,
+        *,
+        sensitive: str | None,
+        quasi: Sequence[str],
+        group: str | None = None,
+        spread: Mapping[str, str] | None = None,
+        locate: str = "nearest",
+        ordinal: Mapping[str, Sequence[Any]] | None = None,
+        nominal: Sequence[str] = (),
+        name: str = "",
+        date: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        counterfeits: Any = None,
+    ) -> Release:
+        """Take a microaggregated release from a frame: one row per record with its group's centroid.
+
+        Groups are equal centroids, or a published ``group`` column. ``spread`` maps a quasi-identifier
+        to the column with its group's published spread; ``locate`` says whether persons are sought in
+        the nearest group or in all groups within the spread. ``ordinal`` gives the levels of a column,
+        lowest first. Text that is all numbers is read as numbers unless its column is in ``nominal``.
+        """
+        rows = to_polars(frame)
+        roles = make_roles(rows.columns, sensitive=sensitive, group=group, quasi=quasi, spread=spread)
+        more = microaggregated.options(ordinal, nominal)
+        source = Source(rows, roles, name or "The release", counterfeits=counterfeits, locate=locate, **more)
+        return from_source("microaggregated", source).called(name, date, parameters, hierarchies)
+
+    def called(
+        self,
+        name: str,
+        date: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+    ) -> Release:
+        """The same release under a name, with a date, parameters and hierarchies."""
+        return replace(
+            self,
+            name=name,
+            date=date,
+            parameters=MappingProxyType(dict(parameters or {})),
+            hierarchies=MappingProxyType(dict(hierarchies or {})),
         )
-        return replace(made, name=name, date=date, parameters=MappingProxyType(dict(parameters or {})))
+
+    @property
+    def sensitive(self) -> str | None:
+        """The sensitive column; None for a release that acts as a register."""
+        return self.roles.sensitive
+
+    @property
+    def members(self) -> int:
+        """How many persons are in the release: published records without counterfeits."""
+        return int(self.size.sum()) - int(self.counterfeits["n"].sum())
+
+    def sizes(self) -> pl.DataFrame:
+        """How many records each group publishes, counterfeits included: group, n."""
+        return pl.DataFrame({"group": self.labels, "n": self.size})
 
     def groups(self) -> pl.DataFrame:
-        """Who is in which group: id, group."""
-        return pl.DataFrame({"id": self.records[self.roles.id], "group": self.records[self.roles.group]})
+        """Who is in which group: id, group.
+
+        Published where ids are; otherwise the publisher's private link, if the release carries it.
+        """
+        if self.roles.id is not None:
+            return pl.DataFrame({"id": self.records[self.roles.id], "group": self.person_groups()})
+        if self.link is not None:
+            return self.link
+        raise ReleaseError(
+            f"{self.name or 'The release'} publishes no ids: who is in which group is known only from a register or "
+            "from the publisher's private link."
+        )
+
+    def person_groups(self) -> pl.Series:
+        """The group of each row of ``records``."""
+        if self.kind == "bucketized" and self.roles.group is not None:
+            return self.records[self.roles.group]
+        return self.labels if self.person_group is None else self.person_group
+
+    def with_link(self, frame: Any) -> Release:
+        """The same release with the publisher's private link (id, group), which is saved only on request."""
+        checked = private.checked(self, frame, where=f"{self.name or 'The release'} (private link)")
+        return replace(self, link=checked)
 
     def counts(self) -> pl.DataFrame:
         """What is published of each group: group, value, n."""
         return self.tally
 
+    def cells(self) -> pl.DataFrame:
+        """What is published of each group beside its values: group, then the quasi-identifiers.
+
+        One row per group; of a bucketized release, one row per record. The first column is called
+        ``group`` unless a quasi-identifier is.
+        """
+        quasi, shown, label = self.roles.quasi, self.records, self.person_groups()
+        if self.person_group is not None:
+            first = pl.DataFrame({"group": label}).with_row_index("row").unique("group", keep="first").sort("group")
+            shown, label = shown[first["row"]], first["group"]
+        name = "group" if "group" not in quasi else self.roles.group or "label"
+        while name in quasi:
+            name += "_"
+        return table_of({name: label, **{c: shown[c] for c in quasi}})
+
+    def recoded(self, mapping: Mapping[Any, Any]) -> Release:
+        """The same release in another coding: every value renamed by ``mapping``, counts added up."""
+        return recode.recoded(self, mapping)
+
     def to_frame(self) -> pl.DataFrame:
-        """The published rows: persons by group and id, beside the group's values in value order.
+        """The published rows: groups in the order of their labels, rows inside by id and by value.
 
         Both orders are made from published facts alone, so the row in which a value stands tells
         nothing, whatever the order of the frame that the release was made from.
         """
-        return bucketized.rows(self.records, self.tally, self.roles)
+        return kinds.ROWS[self.kind](self)
 
-    def save(self, folder: str | os.PathLike[str], *, format: str = "csv", overwrite: bool = False) -> None:
-        """Write a release folder: the data as CSV or Parquet and ``release.toml`` with hashes."""
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        format: str = "csv",
+        overwrite: bool = False,
+        link: bool = False,
+    ) -> None:
+        """Write a release folder: the data as CSV or Parquet and ``release.toml`` with hashes.
+
+        ``link=True`` also writes the private link as ``link.csv``, readable by its owner alone: take
+        it out of the folder before the release is published.
+        """
         from showthrough.release import folder as folders
 
-        folders.save(self, folder, format=format, overwrite=overwrite)
+        folders.save(self, folder, format=format, overwrite=overwrite, link=link)
 
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""
+        values = "no" if self.sensitive is None else self.tally["value"].n_unique()
+        fake = f", {self.counterfeits['n'].sum()} counterfeits" if self.counterfeits.height else ""
         return (
-            f"<{self.kind} release{named}: {self.records.height} persons, "
-            f"{self.tally['group'].n_unique()} groups, {self.tally['value'].n_unique()} values>"
+            f"<{self.kind} release{named}: {self.members} persons, {self.labels.len()} groups, {values} values{fake}>"
         )
 
 
-def from_tables(
-    rows: pl.DataFrame,
-    values: pl.DataFrame | None,
-    *,
-    id: Any,
-    sensitive: Any,
-    group: Any,
-    quasi: Sequence[Any] | None,
-    count: Any,
-    where: tuple[str, str],
-) -> Release:
-    """A release without a name from one table or Anatomy's pair; ``where`` is what messages call them.
-
-    Names of columns may be anything that a frame takes for one, such as the numbers of pandas.
-    """
-    roles = Roles(str(id), str(sensitive), str(group), count=str(count))
-    if quasi is None:
-        quasi = [c for c in rows.columns if c not in (roles.id, roles.sensitive, roles.group)]
-    roles = replace(roles, quasi=(quasi,) if isinstance(quasi, str) else tuple(str(c) for c in quasi))
-    bucketized.check_roles(roles, pair=values is not None)
-    records = bucketized.records(rows, roles, where=where[0])
-    if values is None:
-        tally = bucketized.tally_of_rows(rows, records, roles, where=where[0])
-    else:
-        records, tally = bucketized.tally_of_pair(records, values, roles, where=where[0], table=where[1])
-    shape = "rows" if values is None else "pair"
-    return Release("bucketized", "", roles, records, tally, shape)
+def from_source(kind: str, source: Source) -> Release:
+    """A release without a name from published tables."""
+    parts = kinds.MAKE[kind](source)
+    return Release(kind, "", **{f.name: getattr(parts, f.name) for f in fields(Parts)})

@@ -1,0 +1,42 @@
+"""What the kinds of release take and give: one table or two go in, the parts of a release come out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from showthrough.release.roles import Roles
+
+
+@dataclass(frozen=True)
+class Source:
+    """Published tables with their roles; ``where`` and ``table`` are what messages call the tables."""
+
+    rows: pl.DataFrame
+    roles: Roles
+    where: str = "The release"
+    values: pl.DataFrame | None = None
+    table: str = "The release (table of values)"
+    counterfeits: Any = None
+    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    nominal: Sequence[str] = ()
+    locate: str = "nearest"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The fields of a release that its kind decides; see `Release` for their meaning."""
+
+    roles: Roles
+    records: pl.DataFrame
+    tally: pl.DataFrame
+    labels: pl.Series
+    size: pl.Series
+    counterfeits: pl.DataFrame
+    shape: str = "rows"
+    person_group: pl.Series | None = None
+    ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    locate: str = "nearest"

@@ -1,0 +1,83 @@
+"""Which column plays which part, and which kinds of release there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from showthrough.errors import InputError
+
+KINDS = ("bucketized", "generalized", "counted", "microaggregated")
+RANDOMIZED = ("noisy", "randomized", "randomised", "pram", "randomized response", "randomised response", "perturbed")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which published column plays which part; a part that no column plays is None or empty."""
+
+    id: str | None
+    sensitive: str | None
+    group: str | None
+    quasi: tuple[str, ...] = ()
+    count: str = "count"
+    spread: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+
+
+def make_roles(
+    columns: Sequence[str],
+    *,
+    id: Any = None,
+    sensitive: Any = None,
+    group: Any = None,
+    quasi: Any = None,
+    count: Any = "count",
+    spread: Mapping[Any, Any] | None = None,
+) -> Roles:
+    """Roles by name; without ``quasi`` every column that plays no other part is a quasi-identifier.
+
+    Names may be anything that a frame takes for one, such as the numbers of pandas.
+    """
+    widths = MappingProxyType({str(q): str(s) for q, s in (spread or {}).items()})
+    roles = Roles(_text(id), _text(sensitive), _text(group), count=str(count), spread=widths)
+    if quasi is None:
+        others = {roles.id, roles.sensitive, roles.group, *widths.values()}
+        return Roles(roles.id, roles.sensitive, roles.group, _left(columns, others), roles.count, widths)
+    names = (quasi,) if isinstance(quasi, str) else tuple(str(c) for c in quasi)
+    return Roles(roles.id, roles.sensitive, roles.group, names, roles.count, widths)
+
+
+def check_parts(parts: Sequence[tuple[str, str | None]]) -> None:
+    """No column plays two parts: above all, values must not stand beside persons as a quasi-identifier."""
+    for k, (part, name) in enumerate(parts):
+        other = next((p for p, n in parts[:k] if n == name and n is not None), None)
+        if other is not None:
+            raise InputError(f"The column {name!r} is named twice ({other} and {part}): a column plays one part.")
+
+
+def parts_of(roles: Roles) -> list[tuple[str, str | None]]:
+    """The parts of a table of persons or records, for `check_parts`."""
+    quasi: list[tuple[str, str | None]] = [("quasi", name) for name in roles.quasi]
+    spread: list[tuple[str, str | None]] = [("spread", name) for name in roles.spread.values()]
+    return [("id", roles.id), ("group", roles.group), *quasi, ("sensitive", roles.sensitive), *spread]
+
+
+def known_kind(kind: Any, lead: str) -> str:
+    """The kind if it is one that can be read; ``lead`` begins the sentence that says it is not."""
+    if isinstance(kind, str) and kind in KINDS:
+        return kind
+    if isinstance(kind, str) and kind.strip().lower().replace("_", " ").replace("-", " ") in RANDOMIZED:
+        raise InputError(
+            f"{lead} {kind!r}: randomized releases (noise, PRAM, randomized response) are not covered. "
+            f"The kinds that are: {', '.join(KINDS)}."
+        )
+    raise InputError(f"{lead} {kind!r}; this showthrough reads: {', '.join(KINDS)}.")
+
+
+def _text(name: Any) -> str | None:
+    return None if name is None else str(name)
+
+
+def _left(columns: Sequence[str], taken: set[str | None]) -> tuple[str, ...]:
+    return tuple(c for c in columns if c not in taken)
