@@ -1,12 +1,16 @@
 """From files to releases."""
 
 import os
+import shutil
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from showthrough import read_release
+from showthrough import Release, read_release
 from showthrough.errors import FileError, InputError, ReleaseError
+from showthrough.release.reading import Given, fill_roles
 from tests.release.test_bucketized import RECORDS, ROLES, ROWS, TALLY, VALUES
 
 
@@ -85,3 +89,218 @@ def test_encoding_is_for_both_tables(home):
         read_release(home / "records.csv", home / "values.csv", **ROLES)
     release = read_release(home / "records.csv", home / "values.csv", encoding="latin-1", **ROLES)
     assert "Häm" in release.counts()["value"].to_list()
+
+
+GENERALIZED = "zip;age;condition\n130**;<30;AIDS\n130**;<30;Flu\n148**;;Flu\n"
+COUNTED = "zip,condition,count\n130**,AIDS,1\n130**,Flu,1\n148**,Flu,1\n"
+
+
+@pytest.fixture
+def plain(tmp_path):
+    (tmp_path / "G.csv").write_text(GENERALIZED)
+    (tmp_path / "C.csv").write_text(COUNTED)
+    (tmp_path / "M.csv").write_text("age,width,v\n28.5,1,a\n28.5,1,b\n")
+    (tmp_path / "B.csv").write_text("zip,g,v\n13012,1,a\n13013,1,b\n")
+    (tmp_path / "R.csv").write_text("who,zip\nx,13012\ny,13013\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "roles", "kind"),
+    [
+        ("G.csv", {"sensitive": "condition", "quasi": ["zip", "age"]}, "generalized"),
+        ("G.csv", {"sensitive": "condition", "quasi": ["zip", "age"], "count": "count"}, "generalized"),
+        ("G.csv", {"quasi": ["zip", "age"]}, "generalized"),
+        ("G.csv", {"sensitive": "condition", "quasi": ["zip", "age"], "kind": "bucketized", "group": "age"}, None),
+        ("C.csv", {"sensitive": "condition", "quasi": ["zip"], "count": "count"}, "counted"),
+        ("C.csv", {"sensitive": "condition", "group": "zip", "count": "count"}, "counted"),
+        ("C.csv", {"sensitive": "condition", "kind": "counted"}, "counted"),
+        ("C.csv", {"sensitive": "condition", "quasi": ["zip"]}, "generalized"),
+        ("M.csv", {"sensitive": "v", "quasi": ["age"], "spread": {"age": "width"}}, "microaggregated"),
+        ("M.csv", {"sensitive": "v", "quasi": ["age"], "kind": "microaggregated"}, "microaggregated"),
+        ("M.csv", {"sensitive": "v", "quasi": ["age"], "ordinal": {"age": ["1", "28.5"]}}, "microaggregated"),
+        ("B.csv", {"sensitive": "v", "group": "g", "kind": "bucketized"}, "bucketized"),
+        ("R.csv", {"id": "who", "quasi": ["zip"]}, "generalized"),
+    ],
+)
+def test_the_kind_of_plain_files(plain, file, roles, kind):
+    if kind is None:
+        with pytest.raises(InputError, match=r"named twice|has no group"):
+            read_release(plain / file, **roles)
+        return
+    release = read_release(plain / file, **roles)
+    assert release.kind == kind
+    assert release.name == file[0]
+    release.save(plain / "saved")
+    assert read_release(plain / "saved").to_frame().equals(release.to_frame())
+
+
+@pytest.mark.parametrize(
+    ("file", "roles", "message"),
+    [
+        ("B.csv", {"sensitive": "v", "group": "g", "quasi": ["zip"]}, "say with --kind whether it is bucketized"),
+        (
+            "B.csv",
+            {"sensitive": "v", "group": "g"},
+            r"name its columns with --id\. A release without ids needs --quasi",
+        ),
+        ("B.csv", {"sensitive": "v", "id": "zip", "quasi": []}, r"name its columns with --group\."),
+        ("B.csv", {"kind": "bucketized", "sensitive": "v"}, r"a bucketized release needs --group\."),
+        ("G.csv", {"kind": "generalized"}, r"a generalized release needs --quasi\."),
+        ("C.csv", {"kind": "counted"}, r"a counted release needs --sensitive\."),
+        ("C.csv", {"sensitive": "condition", "quasi": ["zip"], "count": "n"}, "has no column 'n'"),
+        ("C.csv", {"sensitive": "condition", "kind": "counted", "id": "zip"}, "it has no column of ids"),
+        (
+            "G.csv",
+            {"kind": "noisy"},
+            r"of kind 'noisy': randomized releases \(noise, PRAM, randomized response\) are not",
+        ),
+        ("G.csv", {"kind": "PRAM"}, "randomized releases .* are not covered"),
+        ("G.csv", {"kind": "randomized-response"}, "randomized releases .* are not covered"),
+        ("G.csv", {"kind": "synthetic"}, "this showthrough reads: bucketized, generalized, counted, microaggregated"),
+    ],
+)
+def test_what_plain_files_need(plain, file, roles, message):
+    with pytest.raises(InputError, match=message):
+        read_release(plain / file, **roles)
+
+
+def test_only_bucketized_releases_are_pairs(plain):
+    with pytest.raises(InputError, match="only a bucketized release has a second table of values"):
+        read_release(plain / "G.csv", plain / "C.csv", kind="generalized", sensitive="condition", quasi=["zip"])
+
+
+def test_value_maps(plain):
+    (plain / "map.csv").write_text("published,common\nAIDS,viral\nFlu,viral\n")
+    roles = {"sensitive": "condition", "quasi": ["zip", "age"]}
+    release = read_release(plain / "G.csv", value_map=plain / "map.csv", **roles)
+    assert release.counts().rows() == [(1, "viral", 2), (2, "viral", 1)]
+    same = read_release(plain / "G.csv", value_map={"AIDS": "viral", "Flu": "viral"}, **roles)
+    assert same.counts().equals(release.counts())
+    read_release(plain / "G.csv", **roles).save(plain / "folder")
+    assert read_release(plain / "folder", value_map=plain / "map.csv").counts().equals(release.counts())
+    for text, message in (
+        ("AIDS,viral\nFlu,viral\n", r"no entry for 'AIDS'.*its first row holds the names of its columns"),
+        ("a,b,c\nAIDS,viral,x\n", "has 3 columns; a value map has two"),
+        ("a,b\nAIDS,viral\nAIDS,other\n", "maps 'AIDS' to more than one value"),
+        ("a,b\nAIDS,\n", "row 1 has an empty cell"),
+    ):
+        (plain / "map.csv").write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_release(plain / "G.csv", value_map=plain / "map.csv", **roles)
+
+
+def test_hierarchies_are_kept_as_given(plain):
+    tree = object()
+    release = read_release(plain / "G.csv", sensitive="condition", quasi=["zip"], hierarchies={"zip": tree})
+    assert release.hierarchies["zip"] is tree
+
+
+class Info:
+    def __init__(self, role):
+        self.role = role
+
+
+def test_roles_from_a_description():
+    described = {"who": Info("id"), "zip": Info("quasi"), "age": Info("quasi"), "v": Info("sensitive"), "x": Info(None)}
+    assert fill_roles(Given(), described) == Given("who", "v", None, ("zip", "age"))
+    assert fill_roles(Given(sensitive="w", quasi=["a"]), described) == Given("who", "w", None, ["a"])
+    with pytest.raises(InputError, match="2 columns are described as id: name the one that is meant with --id"):
+        fill_roles(Given(), {"a": Info("id"), "b": Info("id")})
+    assert fill_roles(Given(id="b"), {"a": Info("id"), "b": Info("id")}).id == "b"
+
+
+CHARACTERS = st.sampled_from('abn,;"\n\r\t 01.5-*<>{}[]é\ufeff\x00')
+ROLE = st.sampled_from([None, "a", "b", "n", "0", ""])
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.one_of(
+        st.binary(max_size=40),
+        st.text(CHARACTERS, max_size=40).map(str.encode),
+        st.text(CHARACTERS, max_size=30).map(lambda t: f"a,b,n\n{t}".encode()),
+        st.lists(st.tuples(*[st.sampled_from(["", "x", "y", "1", "2.5", "-1", " "])] * 3), min_size=1, max_size=5).map(
+            lambda rows: ("a,b,n\n" + "".join(",".join(r) + "\n" for r in rows)).encode()
+        ),
+    ),
+    st.fixed_dictionaries(
+        {
+            "id": ROLE,
+            "sensitive": ROLE,
+            "group": ROLE,
+            "count": ROLE,
+            "quasi": st.none() | st.lists(st.sampled_from("abn"), max_size=2),
+            "kind": st.sampled_from([None, "bucketized", "generalized", "counted", "microaggregated", "pram", "x"]),
+            "spread": st.none() | st.dictionaries(st.sampled_from("ab"), st.sampled_from("abn"), max_size=1),
+            "ordinal": st.none() | st.dictionaries(st.sampled_from("ab"), st.just(["x", "y"]), max_size=1),
+            "locate": st.sampled_from(["nearest", "within", "?"]),
+        }
+    ),
+    st.booleans(),
+    st.sampled_from([None, "counterfeits", "value_map", "values"]),
+)
+def test_whatever_is_read_only_our_errors_come_out(tmp_path_factory, raw, roles, parquet, also):
+    home = tmp_path_factory.getbasetemp() / "fuzz"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    (home / "f.csv").write_bytes(raw)
+    second = {} if also is None else {also: home / "f.csv"}
+    try:
+        release = read_release(home / "f.csv", **second, **roles)
+        repr(release)
+        assert release.members + int(release.counterfeits["n"].sum()) == int(release.sizes()["n"].sum())
+        assert release.cells().height
+        release.save(home / "D", format="parquet" if parquet else "csv")
+        assert read_release(home / "D").to_frame().equals(release.to_frame())
+    except InputError as problem:
+        assert str(problem)
+
+
+LINES = st.sampled_from(
+    ['kind = "counted"', 'kind = "generalized"', 'kind = "microaggregated"', "id = true", 'id = "q"', "quasi = []"]
+    + ['group = "q"', "sensitive = false", 'sensitive = "q"', 'locate = "within"', "spread = []", 'q = "number"']
+    + [
+        'v = "date"',
+        'v = "other"',
+        'role = "values"',
+        "version = 1.0",
+        'quasi = ["q", "q"]',
+        'quasi = ["v"]',
+        "[types]",
+    ]
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, 20), LINES, st.booleans(), st.sampled_from(["generalized", "bucketized", "microaggregated"]))
+def test_whatever_a_manifest_says_only_our_errors_come_out(tmp_path_factory, at, line, insert, kind):
+    home = tmp_path_factory.getbasetemp() / "manifests"
+    shutil.rmtree(home, ignore_errors=True)
+    frame = {"q": ["1", "1"], "g": ["x", "x"], "v": ["a", "b"]}
+    more = {"group": "g"} if kind == "bucketized" else {}
+    getattr(Release, kind)(frame, sensitive="v", quasi=["q"], counterfeits={"x" if more else 1: 1}, **more).save(home)
+    path = home / "release.toml"
+    lines = path.read_text().split("\n")
+    at %= len(lines)
+    path.write_text("\n".join(lines[:at] + [line] + lines[at if insert else at + 1 :]))
+    try:
+        release = read_release(home)
+        repr(release), release.to_frame(), release.cells()
+    except InputError as problem:
+        assert str(problem)
+
+
+@pytest.mark.parametrize("shape", ["rows", "pair"])
+def test_folders_of_bucketized_releases_without_ids(plain, shape):
+    frame = {"zip": ["13012", "13013"], "g": [1, 1]}
+    if shape == "rows":
+        release = Release.bucketized({**frame, "v": ["a", "b"]}, sensitive="v", group="g")
+    else:
+        values = {"g": [1, 1], "v": ["a", "b"], "count": [1, 1]}
+        release = Release.bucketized(frame, values=values, sensitive="v", group="g")
+    release.save(plain / "D")
+    assert "id = false" in (plain / "D" / "release.toml").read_text()
+    back = read_release(plain / "D")
+    assert back.roles == release.roles
+    assert back.to_frame().equals(release.to_frame())

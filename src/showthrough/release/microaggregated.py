@@ -83,17 +83,18 @@ def _centroids(source: Source, name: str, levels: tuple[str, ...] | None) -> pl.
 
 
 def _numbers_of_text(text: pl.Series, what: str) -> pl.Series:
-    """Numbers if all cells are, names if none is; CSV does not say which."""
-    cells = text.drop_nulls().str.strip_chars()
+    """Numbers if all cells are (NA and NaN are gaps among them), names if none is; CSV does not say which."""
+    trimmed = text.str.strip_chars()
+    cells = trimmed.set(trimmed.str.to_lowercase().is_in(["na", "nan"]), None)
     number = cells.cast(pl.Float64, strict=False)
     if number.null_count() == cells.len() or cells.str.contains(_CODE).any():
         return text
-    if number.null_count():
-        odd = cells.filter(number.is_null())[0]
+    odd = cells.filter(number.is_null() & cells.is_not_null())
+    if odd.len():
         raise ReleaseError(
-            f"{what} holds numbers and also {odd!r}: expected numbers alone, or name the column as ordinal or nominal."
+            f"{what} holds numbers and also {odd[0]!r}: expected numbers alone, or name the column as ordinal or nominal."
         )
-    return _finite(text.str.strip_chars().cast(pl.Float64), what)
+    return _finite(number, what)
 
 
 def _finite(column: pl.Series, what: str) -> pl.Series:
