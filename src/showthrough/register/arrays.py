@@ -1,0 +1,71 @@
+"""The array types of the register room, and three moves on lists of lists.
+
+A list of lists is a pair (``start``, ``items``): list i is ``items[start[i]:start[i + 1]]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Reals = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+ROOM = 2**62  # keys of several columns stay below this
+
+
+def starts(counts: npt.NDArray[np.integer]) -> Ints:
+    """Where each list starts, and where the last one ends.
+
+    >>> starts(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    start = np.zeros(counts.size + 1, dtype=np.int64)
+    np.cumsum(counts, out=start[1:])
+    return start
+
+
+def positions(start: Ints, chosen: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
+    """Positions of all items of the ``chosen`` lists, one list after the other, and the size of each.
+
+    >>> positions(np.array([0, 2, 2, 5]), np.array([2, 0]))[0].tolist()
+    [2, 3, 4, 0, 1]
+    """
+    first = start[chosen]
+    sizes = start[chosen + 1] - first
+    new = starts(sizes)
+    return np.repeat(first - new[:-1], sizes) + np.arange(int(new[-1])), sizes
+
+
+def distinct(columns: Sequence[npt.NDArray[np.integer]]) -> tuple[Ints, Ints]:
+    """One index for each distinct row of the columns (codes from −1), and the distinct row of each index.
+
+    >>> distinct([np.array([3, -1, 3, 3]), np.array([0, 0, 0, 1])])[1].tolist()
+    [1, 0, 1, 2]
+    """
+    key = np.zeros(columns[0].size, dtype=np.int64)
+    space = 1
+    for column in columns:
+        size = int(column.max(initial=-1)) + 2
+        if space * size > ROOM:
+            first, key = _ranked(key)
+            space = first.size
+        key *= size
+        key += column
+        key += 1
+        space *= size
+    return _ranked(key)
+
+
+def _ranked(key: Ints) -> tuple[Ints, Ints]:
+    order = np.argsort(key)
+    ordered = key[order]
+    new = np.ones(key.size, dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    rank = np.empty(key.size, dtype=np.int64)
+    rank[order] = np.cumsum(new) - 1
+    return order[new], rank

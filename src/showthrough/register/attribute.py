@@ -1,0 +1,94 @@
+"""One quasi-identifier of a register beside the cells of a release; and who fits which groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from showthrough.errors import InputError, InternalError
+from showthrough.register.arrays import Codes, Flags, Ints
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Exact values of persons and published cells of groups, both as codes.
+
+    Cell c covers the values ``covered[start[c]:start[c + 1]]``, ascending, or all values if
+    ``everything[c]``. A person of unknown value (−1) is covered by every cell.
+    """
+
+    person: Codes  # [n] code of the value, or -1
+    group: Codes  # [m] code of the cell
+    start: Ints  # [cells + 1]
+    covered: Codes
+    everything: Flags  # [cells]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        cells = self.everything.size
+        if self.start.size != cells + 1 or int(self.start[0]) != 0 or int(self.start[-1]) != self.covered.size:
+            raise InternalError(f"{self._named}: the cells and the lists of what they cover do not match")
+        if (np.diff(self.start) < 0).any():
+            raise InternalError(f"{self._named}: a cell covers fewer than no values")
+        if self.group.size and not 0 <= int(self.group.min()) <= int(self.group.max()) < cells:
+            raise InternalError(f"{self._named}: a group has a cell that is not among the {cells} cells")
+        if int(self.person.min(initial=0)) < -1 or int(self.covered.min(initial=0)) < 0:
+            raise InternalError(f"{self._named}: values are codes from 0, and only persons may have -1 (unknown)")
+        falling = np.diff(self.covered) <= 0
+        inside = np.ones(max(self.covered.size - 1, 0), dtype=bool)
+        ends = self.start[1:-1]
+        inside[ends[(ends > 0) & (ends < self.covered.size)] - 1] = False
+        if (falling & inside).any():
+            raise InternalError(f"{self._named}: the values that a cell covers must ascend")
+
+    @property
+    def values(self) -> int:
+        """One more than the largest code of a value."""
+        return 1 + max(int(self.person.max(initial=-1)), int(self.covered.max(initial=-1)))
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return self.everything.size
+
+    @property
+    def _named(self) -> str:
+        return f"attribute {self.name}" if self.name else "an attribute"
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """For each person the groups that the person can be in, ascending."""
+
+    start: Ints  # [n + 1]
+    group: Codes
+
+    def __post_init__(self) -> None:
+        if self.start.ndim != 1 or self.start.size == 0 or int(self.start[-1]) != self.group.size:
+            raise InternalError("candidates: the lists do not match their starts")
+
+    @property
+    def persons(self) -> int:
+        """How many persons there are."""
+        return self.start.size - 1
+
+    @property
+    def counts(self) -> Ints:
+        """[n] how many groups each person fits."""
+        return np.diff(self.start)
+
+    def of(self, person: int) -> Codes:
+        """The groups that one person fits."""
+        return self.group[self.start[person] : self.start[person + 1]]
+
+
+def matched(persons: int, groups: int, attributes: list[Attribute]) -> None:
+    """Refuse attributes of different tables."""
+    for attribute in attributes:
+        if attribute.person.size != persons or attribute.group.size != groups:
+            raise InputError(
+                f"All quasi-identifiers must speak of the same persons and groups: expected {persons} persons and "
+                f"{groups} groups, found {attribute.person.size} and {attribute.group.size}"
+                + (f" for {attribute.name}." if attribute.name else ".")
+            )

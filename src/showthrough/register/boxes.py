@@ -1,0 +1,249 @@
+"""Points in boxes by a tree of cuts: the way for boxes of many shapes.
+
+Boxes are products of intervals (a cell that is no interval stands for the smallest one around it and
+is looked up in the end). Each node of the tree cuts its region at a value of one attribute; boxes on
+both sides go both ways, boxes that cover the whole region of a node stay there and fit whoever
+passes. The cut is the one with the least left² + right² boxes, which for strict Mondrian finds cuts
+that no box straddles. All nodes of a level are cut at once. The idea is that of k-d trees
+(Bentley, Communications of the ACM 18(9), 1975).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from showthrough.register.arrays import Codes, Flags, Ints, positions, starts
+from showthrough.register.axis import Axis
+
+LEAF = 6  # boxes; more are cut
+COPIES = 24  # entries of one level, per box
+WORTH = 1.75  # a cut may make this many entries of one
+PAIRS = 2**21  # pairs that are compared at once
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Groups with distinct cells as intervals of atoms."""
+
+    cells: Codes  # [b, attributes]
+    low: Codes
+    high: Codes
+    exact: Flags
+
+
+def boxes(axes: Sequence[Axis], cells: Codes) -> Boxes:
+    """The intervals of the boxes with these cells."""
+    low = np.stack([axis.low[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
+    high = np.stack([axis.high[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
+    exact = np.stack([axis.exact[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
+    return Boxes(cells, low, high, exact)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes in breadth-first order; the right child follows the left one."""
+
+    attribute: Codes  # [nodes], -1 for a leaf
+    cut: Codes  # values below it go left
+    child: Ints  # the left one
+    open_start: Ints  # boxes of each leaf that are to be compared
+    open: Codes
+    cover_start: Ints  # boxes that cover the region of each node
+    cover: Codes
+
+
+@dataclass
+class _Level:
+    """The nodes of one level: their regions, and entries (node, box) sorted by node."""
+
+    low: Codes  # [nodes, attributes]
+    high: Codes
+    node: Ints
+    box: Ints
+
+
+def grow(axes: Sequence[Axis], boxes: Boxes) -> Tree:
+    """Cut until the leaves are small or cutting does not help."""
+    count = boxes.low.shape[0]
+    sizes = np.array([axis.size for axis in axes], dtype=np.int32)
+    level = _Level(
+        np.zeros((1, sizes.size), dtype=np.int32), sizes[None, :] - 1, np.zeros(count, dtype=np.int64), np.arange(count)
+    )
+    budget = COPIES * count + 1000
+    columns: list[list[np.ndarray]] = [[], [], [], [], [], [], []]
+    offset = 0
+    while level.low.shape[0]:
+        nodes = level.low.shape[0]
+        covering = _covering(boxes, level)
+        cover_count, cover = np.bincount(level.node[covering], minlength=nodes), level.box[covering]
+        level = _Level(level.low, level.high, level.node[~covering], level.box[~covering])
+        attribute, cut, entries = _cuts(axes, boxes, level)
+        if entries > budget:
+            attribute[:] = -1
+        split = attribute >= 0
+        stays = ~split[level.node]
+        open_count, opened = np.bincount(level.node[stays], minlength=nodes), level.box[stays]
+        child = offset + nodes + 2 * (np.cumsum(split) - 1)
+        for column, part in zip(
+            columns, (attribute, cut, child, open_count, opened, cover_count, cover), strict=True
+        ):
+            column.append(part)
+        offset += nodes
+        level = _children(boxes, level, attribute, cut)
+    joined = [np.concatenate(column) for column in columns]
+    return Tree(
+        joined[0], joined[1], joined[2], starts(joined[3]), joined[4].astype(np.int32), starts(joined[5]),
+        joined[6].astype(np.int32),
+    )  # fmt: skip
+
+
+def _covering(boxes: Boxes, level: _Level) -> Flags:
+    """Which entries cover the whole region of their node."""
+    covering = np.ones(level.node.size, dtype=bool)
+    at = np.arange(level.node.size)
+    for a in range(level.low.shape[1]):
+        node, box = level.node[at], level.box[at]
+        here = boxes.exact[box, a] & (boxes.low[box, a] <= level.low[node, a])
+        here &= boxes.high[box, a] >= level.high[node, a]
+        covering[at[~here]] = False
+        at = at[here]
+    return covering
+
+
+def _cuts(axes: Sequence[Axis], boxes: Boxes, level: _Level) -> tuple[Codes, Codes, int]:
+    """Attribute (−1: leave it) and cut of each node, and how many entries the next level has."""
+    nodes = level.low.shape[0]
+    count = np.bincount(level.node, minlength=nodes)
+    attribute, cut = np.full(nodes, -1, dtype=np.int32), np.zeros(nodes, dtype=np.int32)
+    best, entries = np.full(nodes, np.inf), np.zeros(nodes, dtype=np.int64)
+    large = count > LEAF
+    some = np.flatnonzero(large[level.node])
+    if not some.size:
+        return attribute, cut, 0
+    compact = np.cumsum(large) - 1
+    own = np.flatnonzero(large)
+    node, box = level.node[some], level.box[some]
+    first = starts(count[own])
+    for a, axis in enumerate(axes):
+        base = compact[node] * (axis.size + 1)
+        low = np.sort(base + np.maximum(boxes.low[box, a], level.low[node, a]))
+        high = np.sort(base + np.minimum(boxes.high[box, a], level.high[node, a]))
+        where, value, left, right = _candidates(low, high, axis.size + 1, first)
+        inside = (value > level.low[own[where], a]) & (value <= level.high[own[where], a])
+        where, value, left, right = where[inside], value[inside], left[inside], right[inside]
+        if not where.size:
+            continue
+        score = left.astype(np.float64) ** 2 + right.astype(np.float64) ** 2
+        chosen = _least(where, score)
+        at = own[where[chosen]]
+        better = (score[chosen] < best[at]) & (left[chosen] + right[chosen] <= WORTH * count[at])
+        chosen, at = chosen[better], at[better]
+        best[at], entries[at], attribute[at], cut[at] = score[chosen], (left + right)[chosen], a, value[chosen]
+    return attribute, cut, int(entries.sum())
+
+
+def _candidates(low: Ints, high: Ints, stride: int, first: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Node, value, boxes to the left and boxes to the right of every sensible cut: where a box starts or has ended."""
+    key = np.concatenate([low, high + 1])
+    key.sort()
+    new = np.ones(key.size, dtype=bool)
+    np.not_equal(key[1:], key[:-1], out=new[1:])
+    key = key[new]
+    where, value = np.divmod(key, stride)
+    inner = (value > 0) & (value < stride - 1)
+    key, where, value = key[inner], where[inner], value[inner]
+    left = np.searchsorted(low, key) - first[where]
+    right = first[where + 1] - np.searchsorted(high, key)
+    return where, value, left, right
+
+
+def _least(where: Ints, score: np.ndarray) -> Ints:
+    """The position of the first smallest score of each node; ``where`` ascends."""
+    new = np.flatnonzero(np.diff(where, prepend=-1))
+    low = np.repeat(np.minimum.reduceat(score, new), np.diff(new, append=where.size))
+    at = np.flatnonzero(score == low)
+    return at[np.diff(where[at], prepend=-1) > 0]
+
+
+def _children(boxes: Boxes, level: _Level, attribute: Codes, cut: Codes) -> _Level:
+    """Both halves of every node that is cut, with their entries."""
+    split = np.flatnonzero(attribute >= 0)
+    low, high = np.repeat(level.low[split], 2, axis=0), np.repeat(level.high[split], 2, axis=0)
+    at, by = np.arange(split.size), attribute[split]
+    high[2 * at, by] = cut[split] - 1
+    low[2 * at + 1, by] = cut[split]
+    rank = np.cumsum(attribute >= 0) - 1
+    some = np.flatnonzero(attribute[level.node] >= 0)
+    node, box = level.node[some], level.box[some]
+    by, value = attribute[node], cut[node]
+    left, right = boxes.low[box, by] < value, boxes.high[box, by] >= value
+    bits = int(boxes.low.shape[0]).bit_length()
+    to = 2 * rank[node]
+    key = np.concatenate([(to[left] << bits) + box[left], ((to[right] + 1) << bits) + box[right]])
+    key.sort()
+    return _Level(low, high, key >> bits, key & ((1 << bits) - 1))
+
+
+Comparer = Callable[[Ints, Ints], tuple[Ints, Ints]]
+
+
+def pairs(tree: Tree, points: Codes, compare: Comparer) -> Iterator[tuple[Ints, Ints]]:
+    """Points with the boxes they are in, a part at a time; with unknown values (−1) a pair may come twice."""
+    point, node = np.arange(points.shape[0]), np.zeros(points.shape[0], dtype=np.int64)
+    flat, width = points.ravel(), points.shape[1]
+    covers, opens = np.diff(tree.cover_start), np.diff(tree.open_start)
+    while point.size:
+        some = np.flatnonzero(covers[node])
+        for part in _parts(covers[node[some]]):
+            at, sizes = positions(tree.cover_start, node[some[part]])
+            yield np.repeat(point[some[part]], sizes), tree.cover[at].astype(np.int64)
+        by = tree.attribute[node]
+        leaf = by < 0
+        if leaf.any():
+            done = np.flatnonzero(leaf)
+            for part in _parts(opens[node[done]]):
+                at, sizes = positions(tree.open_start, node[done[part]])
+                yield compare(np.repeat(point[done[part]], sizes), tree.open[at].astype(np.int64))
+            point, node, by = point[~leaf], node[~leaf], by[~leaf]
+        value = flat[point * width + by]
+        both = np.flatnonzero(value < 0)
+        left = tree.child[node]
+        again = left[both] + 1
+        node = left + (value >= tree.cut[node])
+        if both.size:
+            point, node = np.concatenate([point, point[both]]), np.concatenate([node, again])
+
+
+def _parts(sizes: Ints) -> Iterator[slice]:
+    """Slices of lists that together have about PAIRS items."""
+    end = np.cumsum(sizes)
+    total = int(end[-1]) if end.size else 0
+    done = 0
+    while done < sizes.size and total:
+        before = int(end[done - 1]) if done else 0
+        stop = max(int(np.searchsorted(end, before + PAIRS, side="right")), done + 1)
+        yield slice(done, stop)
+        done = stop
+
+
+def comparer(axes: Sequence[Axis], boxes: Boxes, points: Codes) -> Comparer:
+    """A function that keeps the pairs of point and box where the box covers the point, attribute by attribute."""
+    order = np.argsort((boxes.high - boxes.low + 1.0).mean(axis=0) / [axis.size for axis in axes])  # strictest first
+
+    def compare(point: Ints, box: Ints) -> tuple[Ints, Ints]:
+        for a in order.tolist():
+            value = points[point, a]
+            fits = (value >= boxes.low[box, a]) & (value <= boxes.high[box, a])
+            rough = np.flatnonzero(fits & ~boxes.exact[box, a])
+            if rough.size:
+                fits[rough] = axes[a].covers(boxes.cells[box[rough], a], value[rough])
+            fits |= value < 0
+            keep = np.flatnonzero(fits)
+            if keep.size < point.size:
+                point, box = point[keep], box[keep]
+        return point, box
+
+    return compare

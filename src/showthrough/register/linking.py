@@ -1,0 +1,135 @@
+"""Who can be in which group, by quasi-identifiers, without comparing everybody with everything.
+
+The story: values that no cell tells apart become one atom (axis.py); persons with equal atoms become
+one point, groups with equal cells one box; boxes of common patterns are found by hash join
+(families.py), the others by a tree of cuts (boxes.py); points are taken some at a time
+(gathering.py), so that memory grows with the answer and not with persons × groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from showthrough.errors import InputError
+from showthrough.register.arrays import Codes, Ints, distinct
+from showthrough.register.attribute import Attribute, Candidates, matched
+from showthrough.register.axis import Axis, axis
+from showthrough.register.boxes import Boxes, Tree, boxes, comparer, grow, pairs
+from showthrough.register.families import Families, Pattern, families, join, patterns
+from showthrough.register.gathering import Gathering
+
+__all__ = ["Attribute", "Candidates", "candidates"]
+
+AT_MOST = 100_000_000  # candidates
+POINTS = 2**18  # taken at once
+PARTLY = 2**12  # points with unknown values taken at once: each may fit a great many boxes
+JOINS = 16  # patterns that are joined one by one; with more, only the common ones are
+COMMON = 0.04  # share of the boxes that makes a pattern common
+
+Way = Literal["best", "tree"]
+
+
+def candidates(
+    attributes: Sequence[Attribute],
+    *,
+    at_most: int = AT_MOST,
+    progress: Callable[[int, int], None] | None = None,
+    way: Way = "best",
+) -> Candidates:
+    """All groups all of whose cells cover the person's values, for every person.
+
+    ``at_most`` limits the candidates of all persons together. ``progress`` is told again and again how
+    many persons are done and how many there are. ``way`` "tree" does without joins by pattern.
+    """
+    if not attributes:
+        raise InputError("Linking persons to groups needs at least one quasi-identifier, but none was given.")
+    persons, groups = attributes[0].person.size, attributes[0].group.size
+    matched(persons, groups, list(attributes))
+    if not persons or not groups:
+        return Candidates(np.zeros(persons + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
+    axes = [axis(attribute) for attribute in attributes]
+    points, point_of, known = _points(axes)
+    first, box_of = distinct([a.cell for a in axes])
+    search = _Search.plan(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
+    gathering = Gathering(box_of, np.bincount(point_of), at_most)
+    done = 0
+    while done < points.shape[0]:
+        stop = min(done + POINTS, known) if done < known else min(done + PARTLY, points.shape[0])
+        for point, box in search.find(points[done:stop]):
+            gathering.add(point + done, box)
+        gathering.close(stop)
+        done = stop
+        if progress is not None:
+            progress(int(gathering.weight[:done].sum()), persons)
+    return gathering.candidates(point_of)
+
+
+def _points(axes: list[Axis]) -> tuple[Codes, Ints, int]:
+    """Distinct points, the point of each person, and how many points (the first ones) have all values known."""
+    first, point_of = distinct([a.person for a in axes])
+    points = np.stack([a.person[first] for a in axes], axis=1)
+    unknown = points < 0
+    if not unknown.any():
+        return points, point_of, points.shape[0]
+    _, kind = distinct(list(unknown.T.astype(np.int8)))
+    partly = unknown.any(axis=1)
+    order = np.lexsort([kind, partly])
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return points[order], rank[point_of], int((~partly).sum())
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What is joined by pattern and what goes down the tree."""
+
+    axes: list[Axis]
+    cells: Codes  # [boxes, attributes]
+    families: list[Families]
+    joined: list[Pattern]
+    rest: Ints  # boxes for the tree
+    trees: dict[str, tuple[Tree, Boxes, Ints]] = field(default_factory=dict)  # of the rest, of all; grown when needed
+
+    @classmethod
+    def plan(cls, axes: list[Axis], cells: Codes, way: Way) -> _Search:
+        """Decide by the number of patterns."""
+        count = cells.shape[0]
+        if way == "tree":
+            return cls(axes, cells, [], [], np.arange(count))
+        sorted_out = [families(a) for a in axes]
+        joined, _ = patterns(sorted_out, cells)
+        if len(joined) > JOINS:
+            joined = [p for p in joined if p.boxes.size >= COMMON * count]
+        left = np.ones(count, dtype=bool)
+        for pattern in joined:
+            left[pattern.boxes] = False
+        return cls(axes, cells, sorted_out, joined, np.flatnonzero(left))
+
+    def find(self, points: Codes) -> Iterator[tuple[Ints, Ints]]:
+        """Pairs of point and box, a part at a time."""
+        known = points >= 0
+        kinds, kind_of = distinct(list(known.T.astype(np.int8)))
+        if len(self.joined) * kinds.size > JOINS:
+            yield from self._descend(points, "all")
+            return
+        for kind in range(kinds.size if self.joined else 0):
+            own = np.flatnonzero(kind_of == kind)
+            for pattern in self.joined:
+                point, box = join(pattern, self.families, self.cells, points[own], known=known[kinds[kind]])
+                yield own[point], box
+        yield from self._descend(points, "rest")
+
+    def _descend(self, points: Codes, which: str) -> Iterator[tuple[Ints, Ints]]:
+        if which == "rest" and not self.rest.size:
+            return
+        if which not in self.trees:
+            own = self.rest if which == "rest" else np.arange(self.cells.shape[0])
+            shapes = boxes(self.axes, self.cells[own])
+            self.trees[which] = grow(self.axes, shapes), shapes, own
+        tree, shapes, own = self.trees[which]
+        for point, box in pairs(tree, points, comparer(self.axes, shapes, points)):
+            yield point, own[box]
