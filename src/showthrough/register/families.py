@@ -17,7 +17,7 @@ from showthrough.register.arrays import Codes, Flags, Ints, distinct, positions,
 from showthrough.register.axis import Axis
 
 FAMILIES = 8  # of one attribute; cells beyond belong to none
-SPREAD = 2**25  # pairs of cell and atom that are looked at for families
+SPREAD = 2**16  # pairs of cell and atom that are looked at for families, or as many as full families have
 DENSE = 2**24  # entries of a prefix table; above it a search
 EVERYTHING = -1  # the family of cells that cover every value
 NONE = -2  # of cells beyond the families
@@ -39,15 +39,17 @@ def families(axis: Axis) -> Families:
     cells = np.flatnonzero((usage > 0) & ~axis.everything)
     cells = cells[np.argsort(usage[cells], kind="stable")]  # later ones win
     width = axis.high[cells].astype(np.int64) - axis.low[cells] + 1
+    # rarely used cells are left out where cells are so many that families would be too
+    some = np.cumsum(width[::-1])[::-1] <= max(SPREAD, FAMILIES * axis.size)
+    cells, width = cells[some], width[some]
+    start, atom = _members(axis, cells, width)
     tables: list[Codes] = []
-    if int(width.sum()) <= SPREAD:
-        start, atom = _members(axis, cells, width)
-        left = np.arange(cells.size)
-        while left.size and len(tables) < FAMILIES:
-            chosen, table = _family(start, atom, left, axis.size)
-            of[cells[chosen]] = len(tables)
-            tables.append(np.where(table >= 0, cells[table], -1).astype(np.int32))
-            left = np.setdiff1d(left, chosen, assume_unique=True)
+    left = np.arange(cells.size)
+    while left.size and len(tables) < FAMILIES:
+        chosen, table = _family(start, atom, left, axis.size)
+        of[cells[chosen]] = len(tables)
+        tables.append(np.where(table >= 0, cells[table], -1).astype(np.int32))
+        left = np.setdiff1d(left, chosen, assume_unique=True)
     return Families(of, np.array(tables, dtype=np.int32).reshape(len(tables), axis.size))
 
 
