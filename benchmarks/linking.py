@@ -100,8 +100,8 @@ def overlapping(people: np.ndarray, groups: int) -> Boxes:
     return node, low, high
 
 
-def recoded(people: np.ndarray, groups: int) -> Boxes:
-    """Global recoding to cells of the same width."""
+def recoded(people: np.ndarray, _groups: int) -> Boxes:
+    """Global recoding to cells of the same width, whatever number of groups that makes."""
     width = np.array(list(LEVELS.values()))
     level = people // width
     key = np.zeros(people.shape[0], dtype=np.int64)
@@ -175,7 +175,9 @@ def attributes_from_files(people: pl.DataFrame, release: pl.DataFrame) -> tuple[
 
 def _codes(column: pl.Series, among: pl.Series) -> np.ndarray:
     table = pl.DataFrame({"label": among, "code": np.arange(among.len(), dtype=np.int32)})
-    return column.alias("label").to_frame().join(table, on="label", how="left", maintain_order="left")["code"].to_numpy()
+    return (
+        column.alias("label").to_frame().join(table, on="label", how="left", maintain_order="left")["code"].to_numpy()
+    )
 
 
 def _covered(cell: str, labels: list[str], numbers: np.ndarray | None) -> list[int] | range:
@@ -184,7 +186,9 @@ def _covered(cell: str, labels: list[str], numbers: np.ndarray | None) -> list[i
         return []
     if numbers is not None:
         low, _, high = cell.strip("[]").partition(":")
-        return range(int(np.searchsorted(numbers, int(low))), int(np.searchsorted(numbers, int(high or low), side="right")))
+        return range(
+            int(np.searchsorted(numbers, int(low))), int(np.searchsorted(numbers, int(high or low), side="right"))
+        )
     inside = set(cell.strip("{}").split(";"))
     return [code for code, label in enumerate(labels) if label in inside]
 
@@ -237,7 +241,10 @@ def main() -> None:
         for kind in KINDS:
             size = ["100000", "10000"] if options.quick else ["1000000", "100000"]
             command = [sys.executable, "-m", "benchmarks.linking", "--measure", kind, *size]
-            print(_line(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)), flush=True)
+            print(
+                _line(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)),
+                flush=True,
+            )
 
 
 def _line(row: dict[str, float]) -> str:

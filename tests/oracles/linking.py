@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 
@@ -16,7 +17,9 @@ def covers(cell: Cell, value: int) -> bool:
 def groups_of(person: Sequence[int], groups: Sequence[Sequence[Cell]]) -> list[int]:
     """The groups all of whose cells cover the person's values."""
     return [
-        g for g, cells in enumerate(groups) if all(covers(cell, value) for cell, value in zip(cells, person, strict=True))
+        g
+        for g, cells in enumerate(groups)
+        if all(covers(cell, value) for cell, value in zip(cells, person, strict=True))
     ]
 
 
@@ -47,3 +50,36 @@ def islands(fits: Sequence[Sequence[int]], groups: int) -> list[set[int]]:
         if len(touched) > 1:
             found = [island for island in found if island not in touched] + [set().union(*touched)]
     return sorted(found, key=min)
+
+
+def nearest_of(
+    person: Sequence[float], centroids: Sequence[Sequence[float]], kinds: Sequence[str], scales: Sequence[float]
+) -> list[int]:
+    """The groups at the smallest distance."""
+    distances = []
+    for centroid in centroids:
+        total = 0.0
+        for value, middle, kind, scale in zip(person, centroid, kinds, scales, strict=True):
+            if not math.isnan(value):
+                total += float(value != middle) if kind == "nominal" else ((value - middle) / scale) ** 2
+        distances.append(math.sqrt(total))
+    return [g for g, distance in enumerate(distances) if math.isclose(distance, min(distances), abs_tol=1e-9)]
+
+
+def within_of(
+    person: Sequence[float],
+    centroids: Sequence[Sequence[float]],
+    spreads: Sequence[Sequence[float]],
+    kinds: Sequence[str],
+) -> list[int]:
+    """The groups whose centroid ± spread covers the person."""
+    found = []
+    for g, (centroid, spread) in enumerate(zip(centroids, spreads, strict=True)):
+        fits = True
+        for value, middle, reach, kind in zip(person, centroid, spread, kinds, strict=True):
+            if math.isnan(value):
+                continue
+            fits &= (reach > 0 or value == middle) if kind == "nominal" else abs(value - middle) <= reach
+        if fits:
+            found.append(g)
+    return found

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from showthrough.register.linking import Attribute
+from showthrough.register.linking import Attribute, Candidates
 from tests.oracles.linking import Cell
 
 
@@ -59,3 +59,8 @@ def instances(draw: st.DrawFn) -> tuple[list[list[int]], list[list[Cell]]]:
     group = st.tuples(*[st.sampled_from(own) for own in cells]).map(list)
     people = draw(st.lists(person, min_size=1, max_size=12))
     return people, draw(st.lists(group, min_size=1, max_size=25))
+
+
+def lists(found: Candidates) -> list[list[int]]:
+    """The candidates of each person."""
+    return [found.of(person).tolist() for person in range(found.persons)]

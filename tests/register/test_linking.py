@@ -6,21 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.errors import InputError, InternalError
-from showthrough.register import boxes, families, linking
+from showthrough.register import arrays, boxes, families, linking
+from showthrough.register.axis import axis
 from showthrough.register.linking import Attribute, candidates
-from tests.oracles.linking import Cell, groups_of
-from tests.register.instances import attributes_of, instances
-
-
-def lists(found):
-    return [found.of(p).tolist() for p in range(found.persons)]
+from tests.oracles.linking import groups_of
+from tests.register.instances import attributes_of, encoded, instances, lists
 
 
 def expected(people, groups):
     return [groups_of(person, groups) for person in people]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(instances(), st.sampled_from(["best", "tree"]))
 def test_everybody_and_everything(instance, way):
     people, groups = instance
@@ -45,3 +42,149 @@ def test_all_limits_small(instance, joins, leaf, block):
         patch.setattr(boxes, "PAIRS", block)
         found = candidates(attributes_of(people, groups))
     assert lists(found) == expected(people, groups)
+
+
+def larger(seed, persons, count, overlap):
+    """Random cuts of a box of 40 × 40 × 6 values; a share of the boxes made wider, some suppressed."""
+    rng = np.random.default_rng(seed)
+    sizes = (40, 40, 6)
+    cut = [[(0, size) for size in sizes]]
+    while len(cut) < count:
+        box = cut.pop(int(rng.integers(len(cut))))
+        a = int(rng.integers(3))
+        low, high = box[a]
+        if high - low < 2:
+            cut.append(box)
+            continue
+        at = int(rng.integers(low + 1, high))
+        cut += [[*box[:a], (low, at), *box[a + 1 :]], [*box[:a], (at, high), *box[a + 1 :]]]
+    groups = []
+    for box in cut:
+        more = 3 if rng.random() < overlap else 0
+        ends = [(max(low - more, 0), min(high + more, s)) for (low, high), s in zip(box, sizes, strict=True)]
+        cells = [frozenset(range(*own)) for own in ends]
+        groups.append([None] * 3 if rng.random() < overlap / 10 else cells)
+    people = np.stack([rng.integers(0, size, persons) for size in sizes], axis=1)
+    people[rng.random(people.shape) < overlap / 20] = -1
+    return people.tolist(), groups
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.3])
+def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
+    people, groups = larger(3, 400, 300, overlap)
+    depths = []
+    monkeypatch.setattr(linking, "grow", lambda *given: depths.append(boxes.grow(*given)) or depths[-1])
+    found = candidates(attributes_of(people, groups))
+    assert lists(found) == expected(people, groups)
+    assert max(tree.attribute.size for tree in depths) > 50
+    assert np.diff(depths[0].open_start).max() < 60
+    if not overlap:
+        assert (found.counts == 1).all()
+
+
+def test_one_level_of_a_hierarchy_needs_no_tree(monkeypatch):
+    monkeypatch.setattr(linking, "grow", None)  # calling it would fail
+    cells = [frozenset({0, 3}), frozenset({1, 4}), frozenset({2, 5})]
+    groups = [[one, other] for one in cells for other in (frozenset({0}), frozenset({1}), None)]
+    people = [[a, b] for a in range(6) for b in (0, 1, 2)]
+    assert lists(candidates(attributes_of(people, groups))) == expected(people, groups)
+
+
+def test_scattered_hierarchies_become_intervals():
+    cells = [frozenset({0, 2, 4, 6}), frozenset({1, 3, 5, 7}), frozenset({0, 4}), frozenset({2, 6}), frozenset({1, 7})]
+    found = axis(encoded(range(8), cells))
+    assert found.exact.all()
+    assert found.size == 4  # {0, 4}, {2, 6}, {1, 7}, {3, 5}
+
+
+def test_wholly_suppressed_groups_and_copies():
+    people, groups = [[0], [1]], [[None], [frozenset({1})], [None], [frozenset({1})]]
+    assert lists(candidates(attributes_of(people, groups))) == [[0, 2], [0, 1, 2, 3]]
+
+
+def test_nobody_or_nothing():
+    cells = [frozenset({0})]
+    assert lists(candidates([encoded([], cells)])) == []
+    assert lists(candidates([encoded([0, -1], [])])) == [[], []]
+
+
+def test_the_limit_counts_persons_and_groups(monkeypatch):
+    monkeypatch.setattr(linking, "POINTS", 1)
+    attributes = attributes_of([[0]] * 3 + [[1]] * 2, [[frozenset({0, 1})]] * 4)
+    assert candidates(attributes, at_most=20).group.size == 20
+    with pytest.raises(InputError, match="at most 19 pairs") as caught:
+        candidates(attributes, at_most=19)
+    assert "3 of 5 persons" in str(caught.value) or "0 of 5 persons" in str(caught.value)
+
+
+def test_unknown_values_are_not_counted_twice_by_the_limit(monkeypatch):
+    people, groups = larger(5, 3, 200, 0.3)
+    people = [[-1, -1, -1], *people]
+    right = expected(people, groups)
+    total = sum(map(len, right))
+    assert lists(candidates(attributes_of(people, groups), way="tree", at_most=total)) == right
+    with pytest.raises(InputError):
+        candidates(attributes_of(people, groups), way="tree", at_most=total - 1)
+
+
+def test_progress_ends_with_everybody(monkeypatch):
+    monkeypatch.setattr(linking, "POINTS", 2)
+    told = []
+    candidates(attributes_of([[v] for v in (0, 0, 1, 2, 3, -1)], [[frozenset({v})] for v in range(4)]),
+               progress=lambda done, of: told.append((done, of)))  # fmt: skip
+    assert len(told) == 3
+    assert told[-1] == (6, 6)
+    assert told == sorted(told)
+
+
+def test_no_attributes_and_attributes_of_different_tables():
+    with pytest.raises(InputError, match="at least one quasi-identifier"):
+        candidates([])
+    cells = [frozenset({0})]
+    with pytest.raises(InputError, match="expected 2 persons and 1 groups, found 3 and 1 for age"):
+        candidates([encoded([0, 0], cells), encoded([0, 0, 0], cells, "age")])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"start": np.array([0, 2])},
+        {"start": np.array([0, 3, 2])},
+        {"group": np.array([2], dtype=np.int32)},
+        {"person": np.array([-2], dtype=np.int32)},
+        {"covered": np.array([1, 0], dtype=np.int32), "start": np.array([0, 2, 2])},
+        {"covered": np.array([0, -1], dtype=np.int32)},
+    ],
+)
+def test_attributes_check_themselves(change):
+    right = {
+        "person": np.array([0], dtype=np.int32),
+        "group": np.array([0], dtype=np.int32),
+        "start": np.array([0, 1, 2]),
+        "covered": np.array([1, 0], dtype=np.int32),
+        "everything": np.zeros(2, dtype=bool),
+    }
+    Attribute(**right)
+    with pytest.raises(InternalError):
+        Attribute(**(right | change))
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=3), max_size=8), st.booleans())
+def test_lists_that_are_alike(given_lists, collide):
+    start = arrays.starts(np.array([len(own) for own in given_lists], dtype=np.int64))
+    items = np.array([v for own in given_lists for v in own], dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        if collide:
+            patch.setattr(arrays, "_scrambled", lambda numbers: np.zeros(numbers.size, dtype=np.uint64))
+        first, which = arrays.alike(start, items)
+    order = list(dict.fromkeys(map(tuple, given_lists)))
+    assert which.tolist() == [order.index(tuple(own)) for own in given_lists]
+    assert [tuple(given_lists[k]) for k in first] == order
+
+
+def test_rows_of_more_columns_than_a_key_holds():
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 2, (50, 4)) * 2**30
+    first, which = arrays.distinct(list(table.T))
+    assert (table[first][which] == table).all()
+    assert first.size == len({tuple(row) for row in table.tolist()})

@@ -1,4 +1,4 @@
-"""One attribute made small: values that no cell tells apart become one *atom*, in an order in which cells are intervals.
+"""One attribute made small: values that no cell tells apart become one *atom*, in an order that suits the cells.
 
 Where every cell is an interval of codes already, the atoms are the pieces between the ends of
 cells. Otherwise the values with the same cells are one atom; if the cells form a hierarchy, sorting
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.register.arrays import Codes, Flags, Ints, positions, starts
+from showthrough.register.arrays import Codes, Flags, Ints, alike, positions, starts
 from showthrough.register.attribute import Attribute
 
 LARGEST = 512  # cells that the order of the atoms looks at
@@ -38,7 +38,8 @@ class Axis:
             return np.zeros(cell.size, dtype=bool)
         key = cell.astype(np.int64) * self.size + atom
         at = np.minimum(np.searchsorted(self.inside, key), self.inside.size - 1)
-        return self.inside[at] == key
+        found: Flags = self.inside[at] == key
+        return found
 
 
 def axis(attribute: Attribute) -> Axis:
@@ -60,14 +61,14 @@ def axis(attribute: Attribute) -> Axis:
     else:
         atom, size = _alike(cell, covered, attribute.values)
         usage = np.bincount(attribute.group, minlength=attribute.cells)
-        cell, covered = _by_atom(cell, atom[covered], size)
-        rank = _ordered(cell, covered, size, usage)
+        cell, member = _by_atom(cell, atom[covered], size)
+        rank = _ordered(cell, member, size, usage)
         atom = rank[atom]
-        key = np.sort(cell * size + rank[covered])
-        cell, covered = key // size, key % size
+        key = np.sort(cell * size + rank[member])
+        cell, member = key // size, key % size
         sizes = np.bincount(cell, minlength=attribute.cells)[part]
         length[part] = sizes
-        low, high = _ends(part, starts(sizes), covered, attribute.cells)
+        low, high = _ends(part, starts(sizes), member, attribute.cells)
         exact = whole | ((length > 0) & (high - low + 1 == length))
         inside = key[~exact[cell]]
     low[whole], high[whole] = 0, size - 1
@@ -96,36 +97,10 @@ def _pieces(low: Ints, high: Ints, values: int) -> tuple[Ints, int]:
 
 
 def _alike(cell: Ints, covered: Codes, values: int) -> tuple[Ints, int]:
-    """The atom of each value: values with exactly the same cells share one.
-
-    Values are told apart by a sum of one scrambled number per cell; each is then compared with the first
-    of its atom, cell by cell, and should two differ after all, every value stays its own atom.
-    """
+    """The atom of each value: values with exactly the same cells share one."""
     order = np.argsort(covered, kind="stable")
-    of = cell[order]
-    count = np.bincount(covered, minlength=values)
-    start = starts(count)
-    total = np.concatenate([[np.uint64(0)], np.cumsum(_scrambled(of))])
-    mark = total[start[1:]] - total[start[:-1]]  # wraps around, as meant
-    _, first, atom = np.unique(mark, return_index=True, return_inverse=True)
-    like = first[atom]
-    if (count == count[like]).all():
-        mine, sizes = positions(start, np.arange(values))
-        shift = np.repeat(start[like] - start[:-1], sizes)
-        if (of[mine] == of[mine + shift]).all():
-            rank = np.empty(first.size, dtype=np.int64)
-            rank[np.argsort(first)] = np.arange(first.size)  # neighbours stay neighbours
-            return rank[atom], first.size
-    return np.arange(values), values
-
-
-def _scrambled(numbers: Ints) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    """The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
-    z = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    scrambled: np.ndarray[tuple[int], np.dtype[np.uint64]] = z ^ (z >> np.uint64(31))
-    return scrambled
+    first, atom = alike(starts(np.bincount(covered, minlength=values)), cell[order])
+    return atom, first.size
 
 
 def _by_atom(cell: Ints, atom: Ints, size: int) -> tuple[Ints, Ints]:

@@ -18,7 +18,7 @@ import numpy as np
 from showthrough.register.arrays import Codes, Flags, Ints, positions, starts
 from showthrough.register.axis import Axis
 
-LEAF = 6  # boxes; more are cut
+LEAF = 10  # boxes; more are cut
 COPIES = 24  # entries of one level, per box
 WORTH = 1.75  # a cut may make this many entries of one
 PAIRS = 2**21  # pairs that are compared at once
@@ -39,7 +39,9 @@ def boxes(axes: Sequence[Axis], cells: Codes) -> Boxes:
     low = np.stack([axis.low[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
     high = np.stack([axis.high[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
     exact = np.stack([axis.exact[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
-    return Boxes(cells, low, high, exact)
+    # a column at a time is read, so columns lie together
+    laid = np.asfortranarray
+    return Boxes(laid(cells), laid(low), laid(high), laid(exact))
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,7 @@ def grow(axes: Sequence[Axis], boxes: Boxes) -> Tree:
         stays = ~split[level.node]
         open_count, opened = np.bincount(level.node[stays], minlength=nodes), level.box[stays]
         child = offset + nodes + 2 * (np.cumsum(split) - 1)
-        for column, part in zip(
-            columns, (attribute, cut, child, open_count, opened, cover_count, cover), strict=True
-        ):
+        for column, part in zip(columns, (attribute, cut, child, open_count, opened, cover_count, cover), strict=True):
             column.append(part)
         offset += nodes
         level = _children(boxes, level, attribute, cut)

@@ -49,9 +49,20 @@ def candidates(
         raise InputError("Linking persons to groups needs at least one quasi-identifier, but none was given.")
     persons, groups = attributes[0].person.size, attributes[0].group.size
     matched(persons, groups, list(attributes))
+    return link([axis(attribute) for attribute in attributes], at_most=at_most, progress=progress, way=way)
+
+
+def link(
+    axes: list[Axis],
+    *,
+    at_most: int = AT_MOST,
+    progress: Callable[[int, int], None] | None = None,
+    way: Way = "best",
+) -> Candidates:
+    """The same for attributes that are intervals of atoms already."""
+    persons, groups = axes[0].person.size, axes[0].cell.size
     if not persons or not groups:
         return Candidates(np.zeros(persons + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
-    axes = [axis(attribute) for attribute in attributes]
     points, point_of, known = _points(axes)
     first, box_of = distinct([a.cell for a in axes])
     search = _Search.plan(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
@@ -112,7 +123,10 @@ class _Search:
     def find(self, points: Codes) -> Iterator[tuple[Ints, Ints]]:
         """Pairs of point and box, a part at a time."""
         known = points >= 0
-        kinds, kind_of = distinct(list(known.T.astype(np.int8)))
+        if known.all():
+            kinds, kind_of = np.zeros(1, dtype=np.int64), np.zeros(points.shape[0], dtype=np.int64)
+        else:
+            kinds, kind_of = distinct(list(known.T.astype(np.int8)))
         if len(self.joined) * kinds.size > JOINS:
             yield from self._descend(points, "all")
             return

@@ -1,0 +1,80 @@
+"""How well persons can be located in a release, and why some fit nowhere: counts only, never a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from showthrough.register.arrays import Flags, positions
+from showthrough.register.attribute import Attribute, Candidates, matched
+
+ONE, SEVERAL, NONE = "one group", "several groups", "no group"
+ONE_COLUMN = "no cell of this column covers the value"
+MORE_COLUMNS = "values of several columns are covered by no cell"
+TOGETHER = "each value is covered by some cell, but no group covers all"
+SCHEMA = {
+    "release": pl.String,
+    "fits": pl.String,
+    "reason": pl.String,
+    "column": pl.String,
+    "persons": pl.Int64,
+    "share": pl.Float64,
+    "unknown": pl.Int64,
+    "with_others": pl.Int64,
+}
+
+
+def locatability(attributes: Sequence[Attribute], candidates: Candidates, *, release: str = "") -> pl.DataFrame:
+    """Persons by how many groups they fit; those who fit none by the reason.
+
+    ``persons`` of all rows sum to the register. ``unknown`` counts those among them with at least one
+    unknown value. ``with_others`` counts, for a column, the persons whose value it does not cover and
+    for whom other columns fail too (they stand in the row "values of several columns").
+    """
+    persons = candidates.persons
+    matched(persons, attributes[0].group.size if attributes else 0, list(attributes))
+    counts = candidates.counts
+    unknown = np.zeros(persons, dtype=bool)
+    uncovered = np.zeros((len(attributes), persons), dtype=bool)
+    for a, attribute in enumerate(attributes):
+        unknown |= attribute.person < 0
+        uncovered[a] = ~_covered(attribute)
+    failing = uncovered.sum(axis=0)
+    nowhere = counts == 0
+    parts: list[tuple[str, str | None, str | None, Flags, int | None]] = [
+        (ONE, None, None, counts == 1, None),
+        (SEVERAL, None, None, counts > 1, None),
+    ]
+    for a, attribute in enumerate(attributes):
+        others = int((uncovered[a] & (failing > 1)).sum())
+        parts.append((NONE, ONE_COLUMN, attribute.name, uncovered[a] & (failing == 1), others))
+    parts.append((NONE, MORE_COLUMNS, None, failing > 1, None))
+    parts.append((NONE, TOGETHER, None, nowhere & (failing == 0), None))
+    rows = [
+        (
+            release,
+            fits,
+            reason,
+            column,
+            int(who.sum()),
+            float(who.sum()) / max(persons, 1),
+            int((who & unknown).sum()),
+            n,
+        )
+        for fits, reason, column, who, n in parts
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _covered(attribute: Attribute) -> Flags:
+    """Whether a cell that some group has covers each person's value."""
+    used = np.unique(attribute.group)
+    if not used.size or attribute.everything[used].any():
+        return np.full(attribute.person.size, bool(used.size)) | (attribute.person < 0)
+    covered = np.zeros(attribute.values + 1, dtype=bool)  # the last entry is for -1
+    covered[attribute.covered[positions(attribute.start, used)[0]]] = True
+    covered[-1] = True
+    covering: Flags = covered[attribute.person]
+    return covering
