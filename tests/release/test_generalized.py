@@ -227,10 +227,10 @@ def test_any_cells_come_back(tmp_path_factory, rows, parquet, with_values):
     assert release.sizes().rows() == [(g, labels.count(g)) for g in range(1, len(cells) + 1)]
     try:
         release.save(home, format="parquet" if parquet else "csv")
-    except FileError as problem:  # a CSV file does not carry every text
+    except FileError:  # rows of nothing but gaps are no rows to a CSV file
         assert not parquet
-        assert "text that a csv file does not carry" in str(problem)
-        assert "\x00" in repr(rows) or any(a is None and b is None for a, b, _ in kept)
+        assert not with_values
+        assert (None, None) in release.records.rows()
         return
     alike(release, read_release(home))
 

@@ -253,27 +253,40 @@ def test_whatever_is_read_only_our_errors_come_out(tmp_path_factory, raw, roles,
         assert release.cells().height
         release.save(home / "D", format="parquet" if parquet else "csv")
         assert read_release(home / "D").to_frame().equals(release.to_frame())
-    except InputError as problem:
-        assert str(problem)
+    except InputError:  # a sentence; anything else fails the test
+        return
 
 
-LINES = st.sampled_from(
-    ['kind = "counted"', 'kind = "generalized"', 'kind = "microaggregated"', "id = true", 'id = "q"', "quasi = []"]
-    + ['group = "q"', "sensitive = false", 'sensitive = "q"', 'locate = "within"', "spread = []", 'q = "number"']
-    + [
-        'v = "date"',
-        'v = "other"',
-        'role = "values"',
-        "version = 1.0",
-        'quasi = ["q", "q"]',
-        'quasi = ["v"]',
-        "[types]",
-    ]
-)
+LINES = """\
+kind = "counted"
+kind = "generalized"
+kind = "microaggregated"
+id = true
+id = "q"
+quasi = []
+quasi = ["q", "q"]
+quasi = ["v"]
+group = "q"
+sensitive = false
+sensitive = "q"
+locate = "within"
+spread = []
+q = "number"
+v = "date"
+v = "other"
+role = "values"
+version = 1.0
+[types]
+"""
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.integers(0, 20), LINES, st.booleans(), st.sampled_from(["generalized", "bucketized", "microaggregated"]))
+@given(
+    st.integers(0, 20),
+    st.sampled_from(LINES.splitlines()),
+    st.booleans(),
+    st.sampled_from(["generalized", "bucketized", "microaggregated"]),
+)
 def test_whatever_a_manifest_says_only_our_errors_come_out(tmp_path_factory, at, line, insert, kind):
     home = tmp_path_factory.getbasetemp() / "manifests"
     shutil.rmtree(home, ignore_errors=True)
@@ -283,12 +296,12 @@ def test_whatever_a_manifest_says_only_our_errors_come_out(tmp_path_factory, at,
     path = home / "release.toml"
     lines = path.read_text().split("\n")
     at %= len(lines)
-    path.write_text("\n".join(lines[:at] + [line] + lines[at if insert else at + 1 :]))
+    path.write_text("\n".join([*lines[:at], line, *lines[at if insert else at + 1 :]]))
     try:
         release = read_release(home)
         repr(release), release.to_frame(), release.cells()
-    except InputError as problem:
-        assert str(problem)
+    except InputError:  # a sentence; anything else fails the test
+        return
 
 
 @pytest.mark.parametrize("shape", ["rows", "pair"])

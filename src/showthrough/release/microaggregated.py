@@ -92,7 +92,7 @@ def _numbers_of_text(text: pl.Series, what: str) -> pl.Series:
     odd = cells.filter(number.is_null() & cells.is_not_null())
     if odd.len():
         raise ReleaseError(
-            f"{what} holds numbers and also {odd[0]!r}: expected numbers alone, or name the column as ordinal or nominal."
+            f"{what} holds numbers and also {odd[0]!r}: expected numbers alone, or name it as ordinal or nominal."
         )
     return _finite(number, what)
 
