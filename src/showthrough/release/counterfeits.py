@@ -1,7 +1,7 @@
 """Counterfeits: records of nobody whose values stand in the counts, with their published number per group.
 
 Xiao and Tao, *m-Invariance: Towards Privacy Preserving Re-publication of Dynamic Datasets*, SIGMOD
-2007, section 4: a counterfeit fills up a group; how many each group has is published.
+2007: a counterfeit fills up a group; how many each group has is published.
 """
 
 from __future__ import annotations
