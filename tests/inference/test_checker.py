@@ -15,8 +15,17 @@ from tests.histories import FIGURE1, X1
 
 
 def answer_of(post):
+    problem = post.problem
     return checker.Answer(
-        post.of_person, post.problem.start, post.problem.value, post.x.copy(), post.face.alive, post.mu.copy()
+        post.of_person,
+        problem.start,
+        problem.value,
+        post.x.copy(),
+        post.face.alive,
+        post.mu.copy(),
+        problem.seat,
+        problem.owner,
+        problem.groups,
     )
 
 

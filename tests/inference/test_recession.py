@@ -75,8 +75,8 @@ def test_group_constants_change_nothing():
 
     reduced = reduce(problem, np.ones(problem.variables, dtype=bool))
     rng = np.random.default_rng(0)
-    constants = rng.normal(size=int(reduced.row_group.max()) + 1)
-    flat = recession.without_group_constants(reduced, constants[reduced.row_group])
+    constants = rng.normal(size=int(reduced.row_block.max()) + 1)
+    flat = recession.without_group_constants(reduced, constants[reduced.row_block])
     assert np.abs(flat).max() < 1e-12
 
 

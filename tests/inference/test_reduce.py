@@ -25,7 +25,7 @@ def reduced_by_flow(history):
 def test_undo_restores_every_variable_and_row(history):
     problem, face, reduced = reduced_by_flow(history)
     x = np.linspace(0.1, 0.9, reduced.variable_of.size)
-    full = reduced.undo(x, face.alive)
+    full = reduced.undo(x, face.problem, face.alive)
     assert np.array_equal(full[reduced.variable_of], x)
     assert not full[~face.alive].any()
     fixed = face.alive.copy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.inference.arrays import Reals
+from showthrough.inference import attribution
+from showthrough.inference.arrays import Ints, Reals
 from showthrough.inference.history import ABSENT, History
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.run import infer
@@ -68,24 +69,25 @@ class Audit:
     posterior: Posterior
     releases: tuple[ReleaseFigures, ...]
     joint: JointFigures
+    best_alone: Reals  # [persons] the largest probability from any one release
     whole_values: WholeValues | None = None
 
     @cached_property
     def people(self) -> pl.DataFrame:
         """Internal: every person with the likeliest value: id, value, p, p_alone, certain, newly_certain."""
         post = self.posterior
-        h, best = post.history, _best_variable(post)
-        variable = best[post.of_person]
-        certain = (post.face.choices() == 1)[post.of_person]
-        alone = _best_alone(h)
+        h, mine = post.history, _signatures(post)
+        best = post.pairs.best[mine]
+        certain = (post.pairs.left() == 1)[mine]
+        alone = self.best_alone
         columns = [
-            h.values.gather(post.problem.value[variable]).alias("value"),
-            pl.Series("p", post.x[variable]),
+            h.values.gather(post.pairs.value[best]).alias("value"),
+            pl.Series("p", post.pairs.p[best]),
             pl.Series("p_alone", alone),
             pl.Series("certain", certain),
             pl.Series("newly_certain", certain & (alone < 1)),
         ]
-        return pl.DataFrame([*post.who(np.arange(h.persons)), *columns])
+        return pl.DataFrame([*post.who(np.arange(h.named)), *columns])
 
     def __repr__(self) -> str:
         j = self.joint
@@ -103,18 +105,23 @@ class Audit:
 def audit(
     releases: Sequence[Release],
     *,
+    register: Any = None,
+    membership: Mapping[str, Any] | None = None,
+    domain: Sequence[Any] = (),
     changed: str = "refuse",
     whole_values: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Audit:
     """Lay releases on top of each other and count what shows through.
 
-    ``whole_values`` is a time budget in seconds for what no assignment of whole values allows.
+    ``register``, ``membership`` and ``domain`` are those of `infer`. ``whole_values`` is a time budget in
+    seconds for what no assignment of whole values allows.
     """
-    post = infer(releases, changed=changed, progress=progress)
+    post = infer(releases, register=register, membership=membership, domain=domain, changed=changed, progress=progress)
     h = post.history
-    entropy = _entropy_per_person(post)
-    figures = tuple(_release_figures(h, r, entropy) for r in range(len(h.releases)))
+    alone, joined = _alone(post), _entropy_per_person(post)
+    figures = tuple(_release_figures(h, r, alone, joined) for r in range(len(h.releases)))
+    best_alone = np.nan_to_num(alone.best).max(axis=0, initial=0.0)
     whole = None
     if whole_values is not None:
         if progress:
@@ -123,43 +130,66 @@ def audit(
         whole = WholeValues(
             seconds=whole_values, **{k: int((facts == k).sum()) for k in ("certain", "impossible", "undecided")}
         )
-    return Audit(post, figures, _joint(post), whole)
+    return Audit(post, figures, _joint(post, best_alone), best_alone, whole)
 
 
-def _release_figures(h: History, r: int, entropy: Reals) -> ReleaseFigures:
-    mine = _rows_of(h, r)
-    group, count = h.row_group[mine] - int(h.first_group[r]), h.row_count[mine]
-    size = np.bincount(group, weights=count)
-    share = count / size[group]
-    here = h.group_of[r] != ABSENT
+@dataclass(frozen=True)
+class _Alone:
+    """What each release tells alone, per person with an id; NaN for those who are not in it."""
+
+    best: Reals  # [R, named] the largest probability
+    entropy: Reals  # [R, named]
+
+
+def _alone(post: Posterior) -> _Alone:
+    h = post.history
+    known = int(h.first_group[-1])
+    size = np.bincount(h.row_group, weights=h.row_count)
+    share = h.row_count / size[h.row_group]
+    top = np.maximum.reduceat(share, h.group_rows[:-1])
+    spread = -np.add.reduceat(share * np.log(share), h.group_rows[:-1]) + 0.0
+    best, entropy = np.full((2, len(h.releases), h.named), np.nan)
+    for r, own in enumerate(h.group_of[:, : h.named]):
+        if (own >= known).any():  # somebody fits several groups: no closed form
+            view = attribution.view(post, [r])
+            best[r] = attribution.on(post, view, view.post.pairs.p[view.post.pairs.best][_signatures(view.post)])
+            entropy[r] = attribution.on(post, view, _entropy_per_person(view.post))
+            continue
+        here = own != ABSENT
+        best[r, here], entropy[r, here] = top[own[here]], spread[own[here]]
+    return _Alone(best, entropy)
+
+
+def _release_figures(h: History, r: int, alone: _Alone, joined: Reals) -> ReleaseFigures:
+    here = ~np.isnan(alone.best[r])
     return ReleaseFigures(
         name=h.names[r],
         kind=h.releases[r].kind,
         persons=int(here.sum()),
-        groups=size.size,
-        values=np.unique(h.row_value[mine]).size,
-        certain_alone=int(count[share == 1].sum()),
-        entropy_alone_nats=float(-(count * np.log(share)).sum()) + 0.0,
-        entropy_joined_nats=float(entropy[here].sum()),
+        groups=int(h.first_group[r + 1] - h.first_group[r]),
+        values=np.unique(h.row_value[_rows_of(h, r)]).size,
+        certain_alone=int((alone.best[r] == 1).sum()),
+        entropy_alone_nats=float(np.nansum(alone.entropy[r])) + 0.0,
+        entropy_joined_nats=float(joined[here].sum()),
     )
 
 
-def _joint(post: Posterior) -> JointFigures:
-    h, problem = post.history, post.problem
-    best = post.x[_best_variable(post)][post.of_person]
-    certain = (post.face.choices() == 1)[post.of_person]
-    alone = _best_alone(h)
+def _joint(post: Posterior, alone: Reals) -> JointFigures:
+    h, pairs, mine = post.history, post.pairs, _signatures(post)
+    weight = np.bincount(mine, minlength=post.problem.signatures)
+    best = pairs.p[pairs.best][mine]
+    certain = (pairs.left() == 1)[mine]
     outside = post.outside_common()[0]
     best = np.where(certain, 1.0, best)
     return JointFigures(
-        persons=h.persons,
+        persons=h.named,
         values=h.values.len(),
         entropy_nats=post.entropy,
         certain=int(certain.sum()),
         certain_alone=int((alone == 1).sum()),
         newly_certain=int((certain & (alone < 1)).sum()),
-        impossible_by_sets=int(problem.weight[outside].sum()),
-        impossible_by_counts=int(problem.weight[problem.signature[~post.face.alive]].sum()),
+        impossible_by_sets=int(weight[outside].sum()),
+        impossible_by_counts=int(weight[pairs.signature[~pairs.alive]].sum()),
         expected_guesses=float(best.sum()),
         expected_guesses_alone=float(alone.sum()),
         best_guess_at_least={str(level): int((best >= level - 1e-9).sum()) for level in LEVELS},
@@ -167,24 +197,15 @@ def _joint(post: Posterior) -> JointFigures:
     )
 
 
-def _best_variable(post: Posterior) -> Any:
-    """[m] the variable with the largest probability of each signature."""
-    top = np.maximum.reduceat(post.x, post.problem.start[:-1])
-    hit = np.flatnonzero(post.x == top[post.problem.signature])
-    first = np.searchsorted(post.problem.signature[hit], np.arange(post.problem.signatures))
-    return hit[first]
-
-
-def _best_alone(h: History) -> Reals:
-    """[n] the largest share of a value in any one of a person's groups."""
-    size = np.bincount(h.row_group, weights=h.row_count)
-    top = np.maximum.reduceat(h.row_count, h.group_rows[:-1]) / size
-    return np.asarray(np.where(h.group_of == ABSENT, 0.0, top[h.group_of]).max(axis=0))
+def _signatures(post: Posterior) -> Ints:
+    """[named] the signature of each person with an id."""
+    return post.of_person[: post.history.named]
 
 
 def _entropy_per_person(post: Posterior) -> Reals:
-    p = np.where(post.x > 0, post.x, 1.0)
-    return -np.add.reduceat(p * np.log(p), post.problem.start[:-1])[post.of_person]
+    pairs = post.pairs
+    p = np.where(pairs.p > 0, pairs.p, 1.0)
+    return -np.add.reduceat(p * np.log(p), pairs.start[:-1])[_signatures(post)]
 
 
 def _rows_of(h: History, r: int) -> slice:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from showthrough.inference.arrays import Codes, Reals
-from showthrough.inference.history import ABSENT, positions
-from showthrough.inference.run import infer
+from showthrough.inference.arrays import Codes, Ints, Reals
+from showthrough.inference.history import ABSENT
+from showthrough.inference.run import infer_given
+from showthrough.register.place import positions
 
 if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior
@@ -34,11 +35,11 @@ CHANNEL = 2e-5  # twice the error bar of a certified answer
 def by_prefix(post: Posterior, *, progress: Progress | None = None) -> pl.DataFrame:
     """Largest probability of every person before and after each release joined the history."""
     h = post.history
-    before, frames = np.full(h.persons, np.nan), []
+    before, frames = np.full(h.named, np.nan), []
     for r, name in enumerate(h.names):
         if progress:
             progress(f"history up to {name}")
-        after = _largest(post, _of(post, range(r + 1)))
+        after = _largest(post, view(post, range(r + 1)))
         frames.append(_frame(post, name, {"p_before": before, "p_after": after}))
         before = after
     return pl.concat(frames)
@@ -47,12 +48,12 @@ def by_prefix(post: Posterior, *, progress: Progress | None = None) -> pl.DataFr
 def leave_one_out(post: Posterior, *, progress: Progress | None = None) -> pl.DataFrame:
     """Largest probability of every person without and with each release."""
     h, frames = post.history, []
-    everything = _largest(post, _of(post, range(len(h.names))))
+    everything = _largest(post, view(post, range(len(h.names))))
     for r, name in enumerate(h.names):
         if progress:
             progress(f"history without {name}")
         rest = [k for k in range(len(h.names)) if k != r]
-        without = _largest(post, _of(post, rest)) if rest else np.full(h.persons, np.nan)
+        without = _largest(post, view(post, rest)) if rest else np.full(h.named, np.nan)
         frames.append(_frame(post, name, {"p_without": without, "p_with": everything}))
     return pl.concat(frames)
 
@@ -89,10 +90,10 @@ def smallest_sets(post: Posterior, *, most_runs: int) -> pl.DataFrame:
 def channels(post: Posterior) -> pl.DataFrame:
     """P_u(S | I) ≠ P_{u,v}(S | I) for somebody in u: there is an inference channel between u and v."""
     h = post.history
-    alone = [_of(post, [r]) for r in range(len(h.names))]
+    alone = [view(post, [r]) for r in range(len(h.names))]
     rows = []
     for u, v in combinations(range(len(h.names)), 2):
-        both = _of(post, [u, v])
+        both = view(post, [u, v])
         moved = np.fmax(_change(post, alone[u], both), _change(post, alone[v], both))
         concerned = int((moved > CHANNEL).sum())
         rows.append((h.names[u], h.names[v], concerned > 0, concerned, float(np.nanmax(moved))))
@@ -101,25 +102,27 @@ def channels(post: Posterior) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row", schema_overrides=types)
 
 
-def _of(post: Posterior, releases: Sequence[int]) -> View:
+def view(post: Posterior, releases: Sequence[int]) -> View:
+    """The posterior from some of the releases alone."""
     if len(releases) == len(post.history.releases):
         return View(tuple(releases), post)
     chosen = [post.history.releases[r] for r in releases]
-    return View(tuple(releases), infer(chosen, changed=post.history.changed))
+    given = replace(post.history.given, names=tuple(post.history.names[r] for r in releases))
+    return View(tuple(releases), infer_given(chosen, given, post.history.changed))
 
 
-def _on(post: Posterior, view: View, figure: Reals) -> Reals:
+def on(post: Posterior, part: View, figure: Reals) -> Reals:
     """Figures of the persons of a view on the persons of ``post``; NaN for those who are not in it.
 
     An id that is split in the whole history may be one person in the view: its parts share the figure.
     """
-    own = pl.DataFrame([view.post.history.ids.cast(post.history.ids.dtype).alias("id"), pl.Series("figure", figure)])
-    own = own.with_columns(pl.Series("part", _parts(view.post, view.releases)))
+    own = pl.DataFrame([part.post.history.ids.cast(post.history.ids.dtype).alias("id"), pl.Series("figure", figure)])
+    own = own.with_columns(pl.Series("part", _parts(part.post, part.releases)))
     whole = own.filter(pl.col("part") == -1).select("id", pl.col("figure").alias("whole"))
     every = pl.DataFrame([post.history.ids.alias("id"), pl.Series("part", _parts(post))])
     every = every.join(own, on=["id", "part"], how="left", maintain_order="left")
     every = every.join(whole, on="id", how="left", maintain_order="left")
-    inside = pl.col("part").is_in([-1, *view.releases])
+    inside = pl.col("part").is_in([-1, *part.releases])
     found = every.select(pl.when(inside).then(pl.coalesce("figure", "whole")).fill_null(np.nan))
     return found.to_series().to_numpy()
 
@@ -128,23 +131,23 @@ def _parts(post: Posterior, numbers: Sequence[int] | None = None) -> Codes:
     """[n] the release of a split-off person, by its number in the whole history, or −1."""
     split = post.history.split_release
     if split is None:
-        return np.full(post.history.persons, -1, dtype=np.int32)
+        return np.full(post.history.named, -1, dtype=np.int32)
     names = np.arange(len(post.history.names)) if numbers is None else np.array(numbers)
     return np.where(split == ABSENT, -1, names[split]).astype(np.int32)
 
 
-def _largest(post: Posterior, view: View) -> Reals:
-    top = np.maximum.reduceat(view.post.x, view.post.problem.start[:-1])
-    return _on(post, view, top[view.post.of_person])
+def _largest(post: Posterior, part: View) -> Reals:
+    pairs = part.post.pairs
+    return on(post, part, pairs.p[pairs.best][_signatures(part.post)])
 
 
 def _certain(post: Posterior) -> Any:
-    return (post.face.choices() == 1)[post.of_person]
+    return (post.pairs.left() == 1)[_signatures(post)]
 
 
 def _certain_in(post: Posterior, releases: Sequence[int]) -> set[int]:
-    view = _of(post, releases)
-    figure = _on(post, view, _certain(view.post).astype(np.float64))
+    part = view(post, releases)
+    figure = on(post, part, _certain(part.post).astype(np.float64))
     return set(np.flatnonzero(figure == 1).tolist())
 
 
@@ -161,17 +164,17 @@ def _irreducible(post: Posterior, person: int, tried: dict[tuple[int, ...], set[
 
 
 def _best_values(post: Posterior, people: Any) -> pl.Series:
-    left = np.flatnonzero(post.face.alive)
-    first = left[np.searchsorted(post.problem.signature[left], post.of_person[people])]
-    return post.history.values.gather(post.problem.value[first])
+    left = np.flatnonzero(post.pairs.alive)
+    first = left[np.searchsorted(post.pairs.signature[left], post.of_person[people])]
+    return post.history.values.gather(post.pairs.value[first])
 
 
 def _change(post: Posterior, alone: View, both: View) -> Reals:
     """[n] the largest change of a probability of anybody in the one release; NaN for the others."""
-    largest = np.zeros(post.history.persons)
+    largest = np.zeros(post.history.named)
     for value in range(post.history.values.len()):
         word = post.history.values[value]
-        old, new = (_on(post, view, _probability(view.post, word, post.history.values)) for view in (alone, both))
+        old, new = (on(post, part, _probability(part.post, word, post.history.values)) for part in (alone, both))
         largest = np.maximum(largest, np.abs(new - old))
     return largest
 
@@ -180,9 +183,14 @@ def _probability(post: Posterior, value: Any, whole: pl.Series) -> Reals:
     """[n] P(value | person)."""
     found = np.zeros(post.problem.signatures)
     code = int(positions(pl.Series([value], dtype=whole.dtype), post.history.values.cast(whole.dtype))[0])
-    mine = np.flatnonzero(post.problem.value == code)
-    found[post.problem.signature[mine]] = post.x[mine]
-    return found[post.of_person]
+    mine = np.flatnonzero(post.pairs.value == code)
+    found[post.pairs.signature[mine]] = post.pairs.p[mine]
+    return found[_signatures(post)]
+
+
+def _signatures(post: Posterior) -> Ints:
+    """[named] the signature of each person with an id."""
+    return post.of_person[: post.history.named]
 
 
 def _frame(post: Posterior, name: str, figures: dict[str, Reals]) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """Sharp bounds: the smallest and largest P(value | person) over all assignments that fit.
 
-Signatures are solved in persons, y[σ, s] = Σ x over the persons of the signature. One of its w
-persons can take as much of s as there is, up to 1, and must take only what the others cannot hold,
+Signatures are solved in persons, y[σ, s] = Σ x over the persons of the signature, all seats added
+up. One of its w persons can take as much of s as there is, up to 1, and must take only what the others cannot hold,
 so its bounds are min(1, max y) and max(0, min y − (w − 1)).
 
 Every solution of a program is a feasible point and settles many bounds at once: a variable seen at
@@ -20,9 +20,11 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from showthrough.inference.arrays import Flags, Ints, Reals
+from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 from showthrough.inference.face import Face
-from showthrough.inference.reduce import Reduced, reduce
+from showthrough.inference.pairs import Pairs
+from showthrough.inference.problem import Problem
+from showthrough.inference.reduce import Reduced, reduce, unweighed
 
 Progress = Callable[[int, int], None]
 
@@ -36,60 +38,70 @@ class Job:
     """Some variables of one component."""
 
     reduced: Reduced  # the component alone
-    wanted: Ints  # positions of variables in it
+    pair: Ints  # [v] the pair of each of its variables
+    wanted: Ints  # pairs
 
 
 def bounds(
-    face: Face, signatures: Ints, *, workers: int = 1, progress: Progress = lambda _done, _all: None
-) -> tuple[Ints, Reals, Reals]:
-    """Variables of the asked signatures that are not proven zero, with their lower and upper bounds."""
+    face: Face, pairs: Pairs, signatures: Ints, *, workers: int = 1, progress: Progress = lambda _done, _all: None
+) -> tuple[Reals, Reals]:
+    """Lower and upper bounds per pair; only those of the asked signatures are worked out."""
     problem = face.problem
     asked = np.zeros(problem.signatures, dtype=bool)
     asked[signatures] = True
-    lower, upper = np.zeros(problem.variables), np.zeros(problem.variables)
-    alone = face.alive & (face.choices() == 1)[problem.signature]
-    lower[alone] = upper[alone] = 1.0
+    lower, upper = np.zeros(pairs.value.size), np.zeros(pairs.value.size)
     reduced = reduce(problem, face.alive)
     if reduced.components:
-        _closed_form(reduced, lower, upper)
-        jobs = list(_jobs(reduced, asked[problem.signature]))
-        for done, (variables, low, high) in enumerate(_results(jobs, workers), start=1):
-            lower[variables], upper[variables] = low, high
+        _closed_form(reduced, problem, lower, upper)
+        jobs = list(_jobs(reduced, problem, asked))
+        for done, (found, low, high) in enumerate(_results(jobs, workers), start=1):
+            lower[found], upper[found] = low, high
             progress(done, len(jobs))
-    wanted = np.flatnonzero(face.alive & asked[problem.signature])
-    return wanted, lower[wanted], upper[wanted]
+    loose = pairs.alive & unweighed(problem, face.alive)[pairs.signature]
+    lower[loose], upper[loose] = 0.0, 1.0
+    sure = pairs.alive & (pairs.left() == 1)[pairs.signature]
+    lower[sure] = upper[sure] = 1.0
+    return lower, upper
 
 
-def _closed_form(reduced: Reduced, lower: Reals, upper: Reals) -> None:
-    """A signature that is alone in its component holds the counts of its rows."""
-    single = (np.bincount(reduced.signature_component) == 1)[reduced.signature_component]
+def _closed_form(reduced: Reduced, problem: Problem, lower: Reals, upper: Reals) -> None:
+    """A signature with one seat that is alone in its component holds the counts of its rows."""
+    single = _alone(reduced, problem)[reduced.signature_component]
     mine = np.repeat(single, np.diff(reduced.start))
     y = np.zeros(mine.size)
     for row in reduced.row:
         here = mine & (row < reduced.rows)
         y[here] = reduced.count[row[here]]
     weight = np.repeat(reduced.weight, np.diff(reduced.start))
-    at = reduced.variable_of[mine]
+    at = problem.pair[reduced.variable_of[mine]]
     lower[at] = np.maximum(0.0, y[mine] - (weight[mine] - 1))
     upper[at] = np.minimum(1.0, y[mine])
 
 
-def _jobs(reduced: Reduced, asked: Flags) -> Iterator[Job]:
-    """Components with several signatures, in chunks of variables that were asked for."""
+def _alone(reduced: Reduced, problem: Problem) -> Flags:
+    """[k] components of one signature that has one seat."""
+    single: Flags = np.bincount(reduced.signature_component, minlength=reduced.components) == 1
+    unsure = problem.unsure[problem.signature[reduced.variable_of[reduced.start[:-1]]]]
+    single[reduced.signature_component[unsure]] = False
+    return single
+
+
+def _jobs(reduced: Reduced, problem: Problem, asked: Flags) -> Iterator[Job]:
+    """Components without a closed form, in chunks of pairs that were asked for."""
     from showthrough.inference.newton import restrict
 
-    sizes = np.bincount(reduced.signature_component, minlength=reduced.components)
-    owner = np.repeat(reduced.signature_component, np.diff(reduced.start))
     concerned = np.zeros(reduced.components, dtype=bool)
-    concerned[owner[asked[reduced.variable_of]]] = True
-    several = restrict(reduced, concerned & (sizes > 1))
+    signature = problem.signature[reduced.variable_of[reduced.start[:-1]]]
+    concerned[reduced.signature_component[asked[signature]]] = True
+    several = restrict(reduced, concerned & ~_alone(reduced, problem))
     first_signature = np.searchsorted(several.signature_component, np.arange(several.components + 1))
     first_row = np.searchsorted(several.row_component, np.arange(several.components + 1))
     for k in range(several.components):
         alone = _slice(several, slice(*first_signature[k : k + 2]), slice(*first_row[k : k + 2]))
-        wanted = np.flatnonzero(asked[alone.variable_of])
+        pair = problem.pair[alone.variable_of]
+        wanted = np.unique(pair[asked[problem.signature[alone.variable_of]]])
         for first in range(0, wanted.size, _CHUNK):
-            yield Job(alone, wanted[first : first + _CHUNK])
+            yield Job(alone, pair, wanted[first : first + _CHUNK])
 
 
 def _slice(reduced: Reduced, signatures: slice, rows: slice) -> Reduced:
@@ -105,7 +117,7 @@ def _slice(reduced: Reduced, signatures: slice, rows: slice) -> Reduced:
         count=reduced.count[rows],
         signature_component=np.zeros(signatures.stop - signatures.start, dtype=np.int64),
         row_component=np.zeros(rows.stop - rows.start, dtype=np.int64),
-        row_group=reduced.row_group[rows],
+        row_block=reduced.row_block[rows],
         components=1,
         variable_of=reduced.variable_of[span],
         row_of=reduced.row_of[rows],
@@ -137,20 +149,23 @@ def _one_thread_each() -> Iterator[None]:
 
 
 def solve_job(job: Job) -> tuple[Ints, Reals, Reals]:
-    """The bounds of the wanted variables of one component."""
+    """The bounds of the wanted pairs of one component."""
     from showthrough.inference import support
 
     lp = support.program(job.reduced, 0)
-    weight = np.repeat(job.reduced.weight, np.diff(job.reduced.start))
-    least, most = np.full(weight.size, np.inf), np.full(weight.size, -np.inf)
-    for v in job.wanted:
-        for sign, settled in ((1.0, least[v] <= weight[v] - 1 + _SNAP), (-1.0, most[v] >= 1 - _SNAP)):
+    pairs, own = np.unique(job.pair, return_inverse=True)
+    weight = np.zeros(pairs.size)
+    weight[own] = np.repeat(job.reduced.weight, np.diff(job.reduced.start))
+    least, most = np.full(pairs.size, np.inf), np.full(pairs.size, -np.inf)
+    wanted = np.searchsorted(pairs, job.wanted)
+    for k in wanted:
+        for sign, settled in ((1.0, least[k] <= weight[k] - 1 + _SNAP), (-1.0, most[k] >= 1 - _SNAP)):
             if not settled:
-                y = support.extreme_point(lp, int(v), sign)
+                y = sum_by(own, support.extreme_point(lp, np.flatnonzero(own == k), sign), pairs.size)
                 np.minimum(least, y, out=least)
                 np.maximum(most, y, out=most)
-    low = np.maximum(0.0, least - (weight - 1))[job.wanted]
-    high = np.minimum(1.0, most)[job.wanted]
+    low = np.maximum(0.0, least - (weight - 1))[wanted]
+    high = np.minimum(1.0, most)[wanted]
     # rounding must not make an honest value impossible or certain: the ends are proven apart
     low = np.where(low < _SNAP, 0.0, low)
-    return job.reduced.variable_of[job.wanted], low, np.where(high > 1 - _SNAP, 1.0, high)
+    return job.wanted, low, np.where(high > 1 - _SNAP, 1.0, high)

@@ -2,8 +2,10 @@
 
 For multipliers mu and an answer p that meets the published counts, the entropy of p is below the
 optimum by at most G = Σ persons · KL(p ‖ softmax(mu)), and every row of p is within √(G/2) of the
-optimum in total variation (Pinsker). Both the gap G and the residual are taken per *island*, a set
-of groups tied together by common persons, so that a wrong island cannot hide among right ones.
+optimum in total variation (Pinsker). Where persons fit several groups, p is the joint distribution
+of value and seat (one group, or absence, per release); its rows sum up to those of the values. Both
+the gap G and the residual are taken per *island*, a set of groups tied together by common persons,
+so that a wrong island cannot hide among right ones.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ class Answer:
     p: Reals  # [v]
     possible: npt.NDArray[np.bool_]  # [v] False where a proof says zero
     mu: Reals  # [rows of the history]
+    seat: Ints  # [v] the seat of each entry
+    seat_owner: Ints  # [seats] the signature of each seat, ascending
+    seat_groups: Codes  # [R, seats]
 
 
 @dataclass(frozen=True)
@@ -47,17 +52,17 @@ def check(history: History, answer: Answer) -> Finding:
     """Recompute residual and gap of every island; signatures are taken in chunks to save memory."""
     signatures = answer.start.size - 1
     persons = np.bincount(answer.of_person, minlength=signatures).astype(np.float64)
-    groups = _groups_of_signatures(history, answer.of_person, signatures)
-    island_of_signature, islands = _islands(history, groups)
+    _refuse_foreign_seats(history, answer, signatures)
+    island_of_signature, islands = _islands(history, answer)
     key = history.row_group.astype(np.int64) * history.values.len() + history.row_value
     expected = np.zeros(key.size)
     residual, gap = np.zeros(islands), np.zeros(islands)
     for first in range(0, signatures, _CHUNK):
         part = slice(first, min(first + _CHUNK, signatures))
-        wrong, divergence = _weigh(history, answer, part, groups, persons, key, expected)
+        wrong, divergence = _weigh(history, answer, part, persons, key, expected)
         np.maximum.at(residual, island_of_signature[part], wrong)
         np.add.at(gap, island_of_signature[part], persons[part] * divergence)
-    row_island = _island_of_group(groups, island_of_signature, int(history.first_group[-1]))[history.row_group]
+    row_island = _island_of_group(answer, island_of_signature, int(history.first_group[-1]))[history.row_group]
     np.maximum.at(residual, row_island, np.abs(expected - history.row_count))
     residual = np.where(np.isfinite(residual), residual, np.inf)
     gap = np.where(np.isfinite(gap), gap, np.inf)
@@ -65,7 +70,7 @@ def check(history: History, answer: Answer) -> Finding:
 
 
 def _weigh(
-    history: History, answer: Answer, part: slice, groups: Codes, persons: Reals, key: Ints, expected: Reals
+    history: History, answer: Answer, part: slice, persons: Reals, key: Ints, expected: Reals
 ) -> tuple[Reals, Reals]:
     """What is wrong with some signatures themselves, and their divergence; adds to the expected counts."""
     start = answer.start[part.start : part.stop + 1] - answer.start[part.start]
@@ -73,9 +78,9 @@ def _weigh(
     value, p, possible = answer.value[span], answer.p[span], answer.possible[span]
     owner = np.repeat(np.arange(part.stop - part.start), np.diff(start))
     exponent, stray = np.zeros(p.size), np.zeros(p.size)
-    for own in groups[:, part]:
-        here = np.flatnonzero(own[owner] != ABSENT)
-        wanted = own[owner[here]].astype(np.int64) * history.values.len() + value[here]
+    for own in answer.seat_groups[:, answer.seat[span]]:
+        here = np.flatnonzero(own != ABSENT)
+        wanted = own[here].astype(np.int64) * history.values.len() + value[here]
         at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
         published = key[at] == wanted
         stray[here[~published]] = np.abs(p[here[~published]])  # on a value that the group does not publish
@@ -87,19 +92,36 @@ def _weigh(
     return wrong, _divergence(p, possible, exponent, start, owner)
 
 
-def _groups_of_signatures(history: History, of_person: Ints, signatures: int) -> Codes:
-    """The groups of each signature, read off its persons, who must all agree."""
-    groups = np.full((len(history.releases), signatures), ABSENT, dtype=np.int32)
-    groups[:, of_person] = history.group_of
-    if not np.array_equal(groups[:, of_person], history.group_of):
+def _refuse_foreign_seats(history: History, answer: Answer, signatures: int) -> None:
+    """The persons of a signature must agree, and its seats be made of the very groups they fit."""
+    codes = np.full((len(history.releases), signatures), ABSENT, dtype=np.int32)
+    codes[:, answer.of_person] = history.group_of
+    if not np.array_equal(codes[:, answer.of_person], history.group_of):
         raise InternalError("Persons with different groups share a signature.")
-    return groups
+    known = int(history.first_group[-1])
+    width = np.ones(signatures)
+    for code, group in zip(codes, answer.seat_groups, strict=True):
+        own = code[answer.seat_owner]
+        single = own < known
+        fits = np.where(single, group == own, False)
+        number = np.repeat(np.arange(history.set_start.size - 1), np.diff(history.set_start))
+        allowed = np.sort(number * (known + 1) + history.set_group + 1)
+        wanted = (own[~single].astype(np.int64) - known) * (known + 1) + group[~single] + 1
+        at = np.minimum(np.searchsorted(allowed, wanted), max(allowed.size - 1, 0))
+        fits[~single] = allowed[at] == wanted if allowed.size else False
+        if not fits.all():
+            raise InternalError("A seat holds a group that its persons do not fit.")
+        several = code >= known
+        width[several] *= np.diff(history.set_start)[code[several] - known]
+    if not np.array_equal(np.bincount(answer.seat_owner, minlength=signatures), width):
+        raise InternalError("A signature lacks seats that its persons can have.")
 
 
-def _islands(history: History, groups: Codes) -> tuple[Ints, int]:
-    signatures, total = groups.shape[1], groups.shape[1] + int(history.first_group[-1])
-    release, signature = np.nonzero(groups != ABSENT)
-    label = _joined(total, signature, signatures + groups[release, signature].astype(np.int64))
+def _islands(history: History, answer: Answer) -> tuple[Ints, int]:
+    signatures = answer.start.size - 1
+    release, seat = np.nonzero(answer.seat_groups != ABSENT)
+    group = answer.seat_groups[release, seat].astype(np.int64)
+    label = _joined(signatures + int(history.first_group[-1]), answer.seat_owner[seat], signatures + group)
     used, number = np.unique(label[:signatures], return_inverse=True)
     return number, used.size
 
@@ -115,11 +137,11 @@ def _joined(nodes: int, a: Ints, b: Ints) -> Ints:
     return root
 
 
-def _island_of_group(groups: Codes, island_of_signature: Ints, total: int) -> Ints:
+def _island_of_group(answer: Answer, island_of_signature: Ints, total: int) -> Ints:
     island = np.zeros(total, dtype=np.int64)
-    for own in groups:
+    for own in answer.seat_groups:
         here = own != ABSENT
-        island[own[here]] = island_of_signature[here]
+        island[own[here]] = island_of_signature[answer.seat_owner[here]]
     return island
 
 

@@ -26,6 +26,7 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None, most_step
     span = post.span(signature)
     own = [v for v in span if post.problem.value[v] == code]
     removed = [v for v in span if post.face.removed_at[v] != NEVER]
+    other = [v for v in span if post.problem.value[v] != code]
 
     def proof(fact: str, by: str, steps: tuple[Argument, ...], reason: str) -> Proof:
         word = post.history.values[code]
@@ -36,15 +37,18 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None, most_step
     narrator = post.narrator
     if not own:
         return proof("impossible", "sets", (), narrator.missing_in(signature, code))
-    if own[0] in removed:
+    if set(own) <= set(removed):
         return proof("impossible", "counts", arguments(post.face, narrator, own, most_steps), "")
-    if len(span) > len(removed) + 1:
+    if not set(other) <= set(removed):
         raise NotProvenError(
-            f"{value} is neither certain nor impossible for {id}: P = {post.x[own[0]]:.6g}.",
+            f"{value} is neither certain nor impossible for {id}: P = {post.x[own].sum():.6g}.",
             shareable="The value is neither certain nor impossible for this person.",
         )
-    if not removed:
+    if not other:
         return proof("certain", "sets", (), narrator.only_common(signature))
+    if post.problem.unsure[signature]:
+        steps = arguments(post.face, narrator, other, most_steps)
+        return proof("certain", "counts", steps, narrator.others_excluded(signature, other))
     steps = arguments_for_certain(post.face, narrator, own[0], removed, most_steps)
     straight = {row.value for row in steps[-1].rows} == {post.history.values[code]}
     reason = "" if straight else narrator.others_excluded(signature, removed)

@@ -98,7 +98,7 @@ class Face:
         return self._flows[key]
 
     def choices(self) -> Ints:
-        """[m] how many values are left for each signature."""
+        """[m] how many variables are left for each signature."""
         return np.add.reduceat(self.alive.astype(np.int64), self.problem.start[:-1])
 
 
@@ -143,7 +143,8 @@ def close_by_flow(face: Face) -> None:
 def linked_pairs(problem: Problem) -> list[tuple[int, int]]:
     """Pairs of releases with a common person, those with the most first."""
     here = problem.groups != ABSENT
-    shared = {(a, b): int(problem.weight[here[a] & here[b]].sum()) for a, b in combinations(range(here.shape[0]), 2)}
+    weight = problem.weight[problem.owner]
+    shared = {(a, b): int(weight[here[a] & here[b]].sum()) for a, b in combinations(range(here.shape[0]), 2)}
     return sorted((pair for pair, n in shared.items() if n), key=lambda pair: -shared[pair])
 
 

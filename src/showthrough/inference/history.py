@@ -1,13 +1,15 @@
 """A history in numbers: persons, groups and values of all releases as codes.
 
 Legend: n persons, R releases, G groups of all releases together (numbered release by release),
-rows = pairs (group, value) with a published count above zero, sorted by group, then value.
+rows = pairs (group, value) with a published count above zero, sorted by group, then value. Persons
+with an id come first; after them stand the *unnamed* members of groups, who take part in the counts
+and are never reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +17,10 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import ChangedValueError, InputError
-from showthrough.inference.arrays import Codes, Ints
+from showthrough.inference.arrays import Codes, Flags, Ints
+from showthrough.register.locating import names_of
+from showthrough.register.place import Given, place, positions
+from showthrough.register.placing import Placing
 from showthrough.release.release import Release
 from showthrough.table.frames import one_kind
 
@@ -30,7 +35,7 @@ class History:
     names: tuple[str, ...]
     ids: pl.Series
     values: pl.Series
-    group_of: Codes  # [R, n] group of each person in each release, or ABSENT
+    group_of: Codes  # [R, n] group of each person in each release, ABSENT, or G + k: one of candidate set k
     labels: tuple[pl.Series, ...]  # per release: the published names of its groups
     first_group: Ints  # [R + 1] where the groups of each release begin
     row_group: Codes
@@ -38,10 +43,15 @@ class History:
     row_count: Ints
     split_release: Codes | None = None  # [n] release of a person that was split off, or ABSENT
     changed: str = "refuse"  # what the caller chose to do with ids whose groups share no value
+    set_start: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # where each candidate set begins
+    set_group: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))  # ABSENT: maybe not in the release
+    given: Given = field(default_factory=lambda: Given())
+    located: tuple[pl.DataFrame | None, ...] = ()  # per release: how well persons were located, if by quasi-identifiers
 
     @property
-    def persons(self) -> int:
-        return int(self.group_of.shape[1])
+    def named(self) -> int:
+        """Persons with an id."""
+        return self.ids.len()
 
     @cached_property
     def group_rows(self) -> Ints:
@@ -58,39 +68,51 @@ class History:
         release = self.release_of(group)
         return self.labels[release][group - int(self.first_group[release])]
 
+    def groups_of(self, release: int, person: int) -> list[int]:
+        """The groups in which a person can be in a release; ABSENT if it may be in none."""
+        code, known = int(self.group_of[release, person]), int(self.first_group[-1])
+        if code < known:
+            return [code]
+        span = slice(self.set_start[code - known], self.set_start[code - known + 1])
+        return [int(g) for g in self.set_group[span]]
+
+    def who_fits(self, group: int) -> Ints:
+        """The persons who can be in a group."""
+        own = np.unique(np.searchsorted(self.set_start, np.flatnonzero(self.set_group == group), side="right") - 1)
+        codes = np.append(own + int(self.first_group[-1]), group)
+        return np.flatnonzero(np.isin(self.group_of[self.release_of(group)], codes))
+
     def values_in(self, group: int) -> list[Any]:
         """The values published of a group, once each."""
         span = slice(self.group_rows[group], self.group_rows[group + 1])
         return [self.values[int(v)] for v in self.row_value[span]]
 
 
-def encode(releases: Sequence[Release], *, changed: str = "refuse") -> History:
+def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given | None = None) -> History:
     """Lay the releases on top of each other: one code per person, group and value."""
     if not releases:
         raise InputError("There is nothing to infer from: give at least one release.")
     for release in releases:
         if not isinstance(release, Release):
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
-    names = _names(releases)
-    member_ids = one_kind([r.records[r.roles.id] for r in releases], "ids", names)
-    tally_values = one_kind([r.tally["value"] for r in releases], "values", names)
+    given = given or Given()
+    names = list(given.names or names_of(releases))
+    placings = [place(release, name, given) for release, name in zip(releases, names, strict=True)]
+    member_ids = one_kind([p.ids for p in placings], "ids", names)
+    told = [r.tally["value"] for r in releases]
+    further = [pl.Series("value", given.domain)] if given.domain else []
+    tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"])
     refuse_blanks(member_ids, "ids")
     refuse_blanks(tally_values, "values")
     ids, id_codes = _codes(member_ids)
     values, value_codes = _codes(tally_values, ordered=True)
-
-    group_of = np.full((len(releases), ids.len()), ABSENT, dtype=np.int32)
-    labels, first_group, rows = [], [0], []
-    for r, release in enumerate(releases):
-        own = release.tally["group"].unique(maintain_order=True)
-        member_group = positions(release.records[release.roles.group], own) + first_group[-1]
-        group_of[r, id_codes[r]] = member_group
-        row_group = positions(release.tally["group"], own) + first_group[-1]
-        rows.append((row_group, value_codes[r], release.tally["n"].to_numpy()))
-        labels.append(own)
-        first_group.append(first_group[-1] + own.len())
-    row_group = np.concatenate([g for g, _, _ in rows])
-    row_value = np.concatenate([v for _, v, _ in rows])
+    labels = [release.labels for release in releases]
+    first_group = np.cumsum([0, *(own.len() for own in labels)]).astype(np.int64)
+    group_of, sets = seat(placings, id_codes, first_group, ids.len())
+    row_group = np.concatenate(
+        [positions(r.tally["group"], own) + first for r, own, first in zip(releases, labels, first_group, strict=False)]
+    )
+    row_value = np.concatenate(value_codes[: len(releases)])
     order = np.lexsort((row_value, row_group))
     return History(
         releases=tuple(releases),
@@ -99,12 +121,80 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse") -> History:
         values=values,
         group_of=group_of,
         labels=tuple(labels),
-        first_group=np.array(first_group, dtype=np.int64),
+        first_group=first_group,
         row_group=row_group[order].astype(np.int32),
         row_value=row_value[order].astype(np.int32),
-        row_count=np.concatenate([c for _, _, c in rows])[order].astype(np.int64),
+        row_count=np.concatenate([r.tally["n"].to_numpy() for r in releases])[order].astype(np.int64),
         changed=changed,
+        set_start=sets[0],
+        set_group=sets[1],
+        given=given,
+        located=tuple(p.locatability for p in placings),
     )
+
+
+def seat(
+    placings: Sequence[Placing], id_codes: Sequence[Codes], first_group: Ints, named: int
+) -> tuple[Codes, tuple[Ints, Codes]]:
+    """The group of each person in each release, or the number of a candidate set; and the sets (start, groups).
+
+    Unnamed members follow the named persons, release by release.
+    """
+    pooled = [sum(pool.members for pool in p.pools) for p in placings]
+    group_of = np.full((len(placings), named + sum(pooled)), ABSENT, dtype=np.int32)
+    sets = CandidateSets(int(first_group[-1]))
+    column = named
+    for r, (placing, codes) in enumerate(zip(placings, id_codes, strict=True)):
+        offset = int(first_group[r])
+        if placing.plain:
+            group_of[r, codes] = placing.group + offset
+        else:
+            group_of[r, codes] = sets.code(placing.start, placing.group + offset, placing.outside)
+        for pool in placing.pools:
+            span = slice(column, column + pool.members)
+            one = np.array([0, pool.groups.size])
+            group_of[r, span] = sets.code(one, pool.groups + offset, np.zeros(1, dtype=bool))[0]
+            column = span.stop
+    return group_of, sets.arrays()
+
+
+class CandidateSets:
+    """Collects sets of groups and gives each distinct one a number above all groups."""
+
+    def __init__(self, groups: int) -> None:
+        self._groups = groups
+        self._known: dict[bytes, int] = {}
+        self._sets: list[Codes] = []
+
+    def code(self, start: Ints, group: Ints, outside: Flags) -> Ints:
+        """The code of each candidate list: the group itself if it is the only one, else a set's number."""
+        length = np.diff(start)
+        code = np.full(length.size, ABSENT, dtype=np.int64)
+        one = (length == 1) & ~outside
+        code[one] = group[start[:-1][one]]
+        several = (length + outside > 1) & (length > 0)
+        for size in np.unique(length[several]):
+            for maybe in (False, True):
+                mine = np.flatnonzero(several & (length == size) & (outside == maybe))
+                if mine.size:
+                    lists = group[start[mine][:, None] + np.arange(size)]
+                    distinct, which = np.unique(lists, axis=0, return_inverse=True)
+                    numbers = np.array([self._number(own, maybe) for own in distinct])
+                    code[mine] = numbers[which.ravel()]
+        return code
+
+    def arrays(self) -> tuple[Ints, Codes]:
+        """Where each set begins, and the groups of all sets."""
+        start = np.cumsum([0, *(s.size for s in self._sets)]).astype(np.int64)
+        return start, np.concatenate([np.empty(0, dtype=np.int32), *self._sets])
+
+    def _number(self, groups: Ints, maybe: bool) -> int:
+        own = np.concatenate([[ABSENT] if maybe else [], groups]).astype(np.int32)
+        key = own.tobytes()
+        if key not in self._known:
+            self._known[key] = self._groups + len(self._sets)
+            self._sets.append(own)
+        return self._known[key]
 
 
 def split_persons(history: History, changed: Ints) -> History:
@@ -113,16 +203,17 @@ def split_persons(history: History, changed: Ints) -> History:
     "If the same person appears multiple times in different releases with different SA values, we
     treat them as different persons" (Wang, Zhu, Du, Teng, section 2).
     """
-    split = np.zeros(history.persons, dtype=bool)
+    split = np.zeros(history.named, dtype=bool)
     split[changed] = True
     release, person = np.nonzero(history.group_of[:, changed] != ABSENT)
     parts = np.full((len(history.releases), person.size), ABSENT, dtype=np.int32)
     parts[release, np.arange(person.size)] = history.group_of[release, changed[person]]
     kept = np.flatnonzero(~split)
+    unnamed = history.group_of[:, history.named :]
     return replace(
         history,
         ids=history.ids.gather(np.concatenate([kept, changed[person]])),
-        group_of=np.concatenate([history.group_of[:, kept], parts], axis=1),
+        group_of=np.concatenate([history.group_of[:, kept], parts, unnamed], axis=1),
         split_release=np.concatenate([np.full(kept.size, ABSENT), release]).astype(np.int32),
     )
 
@@ -130,11 +221,13 @@ def split_persons(history: History, changed: Ints) -> History:
 def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     """Say whose groups share no value, and what the caller can choose."""
     first = int(persons[0])
-    groups = [int(g) for g in history.group_of[:, first] if g != ABSENT]
+    fits = [[g for g in history.groups_of(r, first) if g != ABSENT] for r in range(len(history.names))]
     where = [
-        f"group {history.group_label(g)} of {history.names[history.release_of(g)]} with "
-        + ", ".join(str(v) for v in history.values_in(g)[:12])
-        for g in groups
+        f"group {', '.join(str(history.group_label(g)) for g in own[:4])}{' …' if own[4:] else ''} of "
+        f"{history.names[history.release_of(own[0])]} with "
+        + ", ".join(str(v) for v in sorted({v for g in own for v in history.values_in(g)}, key=str)[:12])
+        for own in fits
+        if own
     ]
     also = f" {len(persons)} persons are concerned in all." if len(persons) > 1 else ""
     rest = (
@@ -143,13 +236,6 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
         'changed="split") to treat such an id as one person per release.'
     )
     return ChangedValueError(f"Person {history.ids[first]}{rest}", shareable=f"One person{rest}")
-
-
-def _names(releases: Sequence[Release]) -> list[str]:
-    names = [r.name or f"release {k}" for k, r in enumerate(releases, start=1)]
-    while len(set(names)) < len(names):
-        names = [n if names.count(n) == 1 else f"{n} ({k})" for k, n in enumerate(names, start=1)]
-    return names
 
 
 def refuse_blanks(columns: Sequence[pl.Series], what: str) -> None:
@@ -170,10 +256,3 @@ def _codes(columns: Sequence[pl.Series], *, ordered: bool = False) -> tuple[pl.S
     every = pl.concat([c.rename("entry") for c in columns]).unique(maintain_order=True)
     every = every.sort() if ordered else every
     return every, [positions(c, every) for c in columns]
-
-
-def positions(column: pl.Series, entries: pl.Series) -> Codes:
-    """The position of each element of ``column`` among the distinct ``entries``."""
-    index = pl.DataFrame({"entry": entries, "code": np.arange(entries.len(), dtype=np.int32)})
-    found = pl.DataFrame({"entry": column}).join(index, on="entry", how="left", maintain_order="left")
-    return found["code"].fill_null(ABSENT).to_numpy()

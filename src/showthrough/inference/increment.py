@@ -8,6 +8,7 @@ history of their own, starting from their old multipliers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +17,10 @@ from showthrough.inference import islands
 from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, inherited
-from showthrough.inference.history import ABSENT, History, encode, positions
+from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.problem import Problem, build, refuse_orphan_rows
-from showthrough.inference.run import Log, accepted, certified, infer, solve
+from showthrough.inference.run import Log, accepted, certified, infer_given, solve
+from showthrough.register.place import positions
 
 if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior
@@ -28,14 +30,15 @@ if TYPE_CHECKING:
 def extend(post: Posterior, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
     """The posterior of the history with ``release`` at its end."""
     releases = [*post.history.releases, release]
-    changed = post.history.changed
+    changed, given = post.history.changed, replace(post.history.given, names=None)
     log = Log(progress or (lambda _: None))
     with log.stage("reading groups"):
-        grown = encode(releases, changed=changed)
+        grown = encode(releases, changed=changed, given=given)
         same_kinds = grown.ids.dtype == post.history.ids.dtype and grown.values.dtype == post.history.values.dtype
-        if changed == "split" or not same_kinds:
-            # ids may be split anew, or ids and values sort differently: nothing keeps its number
-            return infer(releases, changed=changed, progress=progress)
+        named = post.of_person.size == post.history.named and grown.group_of.shape[1] == grown.named
+        if changed == "split" or not same_kinds or not named or not post.problem.plain or grown.set_group.size:
+            # ids may be split anew, ids and values sort differently, or seats grow: nothing keeps its number
+            return infer_given(releases, given, changed, progress=progress)
         history, problem, of_person = build(grown)
         refuse_orphan_rows(history, problem)
         source = _earlier_variables(post, history, problem, of_person)

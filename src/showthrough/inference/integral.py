@@ -18,7 +18,7 @@ from showthrough.errors import ContradictionError, InputError, InternalError
 from showthrough.inference import worlds
 from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.face import Face
-from showthrough.inference.reduce import Reduced, reduce
+from showthrough.inference.reduce import Reduced, reduce, shares, unweighed
 
 COUNTED = 20_000  # steps of counting that are worth trying before an integer program
 
@@ -40,8 +40,12 @@ def decide(face: Face, *, seconds: float, tick: Callable[[], None] = lambda: Non
     deadline = time.monotonic() + seconds
     size = worlds.size_of(reduced) if reduced.components else np.empty(0, dtype=np.int64)
     signatures = np.bincount(reduced.signature_component, minlength=reduced.components)
+    unsure = np.zeros(reduced.components, dtype=bool)
+    unsure[reduced.signature_component[problem.unsure[problem.signature[reduced.variable_of[reduced.start[:-1]]]]]] = (
+        True
+    )
     for component in np.argsort(size, kind="stable"):
-        if signatures[component] == 1:
+        if signatures[component] == 1 and not unsure[component]:
             continue  # one signature alone holds its counts: every value is possible
         tick()
         variables, open_ones, none = _decide_component(reduced, int(component), deadline)
@@ -54,7 +58,8 @@ def world_shares(face: Face, signatures: Ints, *, most_states: int, refuse: bool
     """[v] the share of worlds in which a person has the value; NaN where it was not counted."""
     problem = face.problem
     share = np.where(face.alive, np.nan, 0.0)
-    share[face.alive & (face.choices() == 1)[problem.signature]] = 1.0
+    even = (face.choices() == 1) | unweighed(problem, face.alive)
+    share = np.where(even[problem.signature], shares(problem, face.alive), share)
     reduced = reduce(problem, face.alive)
     if not reduced.components:
         return share

@@ -3,7 +3,7 @@
 An island that is one group has the closed form c/|g|. An island is *flat* if every group on it
 publishes the same values, each equally often: then everybody has every value with the same
 probability, which meets all counts and cannot be less certain. Re-publications that keep their
-groups are made of flat islands.
+groups are made of flat islands. Where somebody fits several groups there is no closed form.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Easy:
 def label(problem: Problem) -> Ints:
     """[m] the island of each signature."""
     groups = int(problem.groups.max(initial=-1)) + 1
-    own = np.arange(problem.signatures)
+    own = problem.owner
     # an absence becomes a loop, so that the edges stay sorted by signature
     heads = np.where(problem.groups == ABSENT, own, problem.signatures + problem.groups.astype(np.int64))
     tails = np.repeat(own, problem.groups.shape[0])
@@ -46,9 +46,11 @@ def easy(problem: Problem, island: Ints) -> Easy:
     many = np.zeros(size.size, dtype=np.int64)
     np.maximum.at(many, problem.row_group, problem.count)
     even = many * size == total  # all counts of the group are the largest
-    single = _alone(problem, island)
-    flat = np.ones(problem.signatures, dtype=bool)
-    for own in problem.groups:
+    sure = ~problem.unsure
+    groups = problem.groups if problem.plain else problem.groups[:, problem.first_seat[:-1]]
+    single = _everywhere(sure & ((groups != ABSENT).sum(axis=0) == 1), island)
+    flat = sure.copy()
+    for own in groups:
         here = own != ABSENT
         flat[here] &= even[own[here]] & (size[own[here]] == choices[here])
     flat = _everywhere(flat, island)
@@ -63,12 +65,6 @@ def easy(problem: Problem, island: Ints) -> Easy:
         x[here] = problem.count[at] / total[problem.row_group[at]]
         mu[at] = np.log(x[here])
     return Easy(chosen, x, mu)
-
-
-def _alone(problem: Problem, island: Ints) -> Flags:
-    """Signatures that are in one release only and whose group holds nobody else."""
-    sole = (problem.groups != ABSENT).sum(axis=0) == 1
-    return _everywhere(sole, island)
 
 
 def _everywhere(flags: Flags, island: Ints) -> Flags:

@@ -16,9 +16,19 @@ from showthrough.inference.problem import Problem
 LISTED = 12
 
 
+class _Unnamed:
+    """A member of a group whom nobody names."""
+
+
+UNNAMED = _Unnamed()
+
+
 def listed(items: Iterable[Any], *, joint: str = "and") -> str:
     """1, 2 and 3; long lists end in "and 40 others"."""
-    texts = [str(i) for i in items]
+    entries = list(items)
+    unnamed = sum(i is UNNAMED for i in entries)
+    texts = [str(i) for i in entries if i is not UNNAMED]
+    texts += [f"{unnamed} unnamed"] if unnamed else []
     if len(texts) > LISTED:
         texts = [*texts[: LISTED - 2], f"{len(texts) - LISTED + 2} others"]
     if len(texts) < 2:
@@ -38,7 +48,10 @@ class Narrator:
     def persons(self, signatures: Iterable[int]) -> list[Any]:
         """The ids of the persons behind signatures."""
         people = [self._order[self._first[s] : self._first[s + 1]] for s in signatures]
-        return [self.history.ids[int(p)] for p in np.sort(np.concatenate(people))] if people else []
+        if not people:
+            return []
+        everybody = np.sort(np.concatenate(people))
+        return [self.history.ids[int(p)] if p < self.history.named else UNNAMED for p in everybody]
 
     def groups(self, groups: Sequence[int]) -> str:
         """Group 1 of D1; groups 1 and 2 of D2."""
@@ -52,42 +65,56 @@ class Narrator:
         plus, minus = rows[weights[rows] > 0], rows[weights[rows] < 0]
         releases = [np.unique(self.problem.row_release[part]) for part in (plus, minus)]
         simple = np.unique(self.problem.row_value[rows]).size == 1 and np.abs(weights[rows]).max() == 1
-        if simple and max(r.size for r in releases) == 1 and not np.array_equal(releases[0], releases[1]):
+        apart = max(r.size for r in releases) == 1 and not np.array_equal(releases[0], releases[1])
+        if simple and apart and not self._unsure(rows):
             return _Cut(self, plus, minus, weights, possible).text()
         return self._sum(rows, weights, possible)
 
     def missing_in(self, signature: int, code: int) -> str:
         """Why a value is outside the common subset."""
         h = self.history
-        for group in self._own_groups(signature):
-            values = h.values_in(group)
+        for groups in self._places(signature):
+            values = {v: None for g in groups for v in h.values_in(g)}
             if h.values[code] not in values:
-                where = self.groups([group])
+                where = self._one_of(groups)
                 return f"{h.values[code]} is not among the values of {where}, where this person is: {listed(values)}."
         raise InternalError("A value outside the common subset is missing in no group.")
 
     def only_common(self, signature: int) -> str:
         """Why a value is certain by the sets."""
-        groups = self._own_groups(signature)
-        where = listed(self.groups([g]) for g in groups)
-        return f"It is the only value {'common to' if len(groups) > 1 else 'of'} {where}, where this person is."
+        places = self._places(signature)
+        where = listed(self._one_of(groups) for groups in places)
+        return f"It is the only value {'common to' if len(places) > 1 else 'of'} {where}, where this person is."
 
     def others_excluded(self, signature: int, removed: Sequence[int]) -> str:
         """Why one value is left when the arguments above excluded the others."""
         problem, values = self.problem, self.history.values
-        where = listed(self.groups([g]) for g in self._own_groups(signature))
+        where = listed(self._one_of(groups) for groups in self._places(signature))
         span = range(int(problem.start[signature]), int(problem.start[signature + 1]))
-        common = listed((values[int(problem.value[v])] for v in span), joint="or")
-        gone = listed(values[int(problem.value[v])] for v in removed)
-        verb = "are" if len(removed) > 1 else "is"
-        return f"This person is in {where}, so only {common} are possible; {gone} {verb} excluded by the counts above."
+        common = listed(dict.fromkeys(values[int(problem.value[v])] for v in span), joint="or")
+        gone = list(dict.fromkeys(values[int(problem.value[v])] for v in removed))
+        verb = "are" if len(gone) > 1 else "is"
+        only = f"so only {common} are possible; {listed(gone)} {verb} excluded by the counts above."
+        return f"This person is in {where}, {only}" if where else f"This person may be in no release, {only}"
 
     def nothing_left(self, signature: int) -> str:
         """Who has no value left."""
         return f"Nothing is left for {_persons(self.persons([signature]))}."
 
-    def _own_groups(self, signature: int) -> list[int]:
-        return [int(g) for g in self.problem.groups[:, signature] if g != ABSENT]
+    def _places(self, signature: int) -> list[list[int]]:
+        """For each release in which the persons surely are, the groups in which they can be."""
+        seats = slice(int(self.problem.first_seat[signature]), int(self.problem.first_seat[signature + 1]))
+        fits = [sorted({int(g) for g in own}) for own in self.problem.groups[:, seats]]
+        return [groups for groups in fits if ABSENT not in groups]
+
+    def _one_of(self, groups: list[int]) -> str:
+        return self.groups(groups) if len(groups) == 1 else f"one of the {self.groups(groups)}"
+
+    def _unsure(self, rows: Ints) -> bool:
+        """Whether somebody who fits several groups could be counted in the rows."""
+        on = np.zeros(self.problem.rows + 1, dtype=bool)
+        on[rows] = True
+        return any(bool(self.problem.unsure[self.problem.signature[on[row]]].any()) for row in self.problem.row)
 
     def _sum(self, rows: Ints, weights: Ints, possible: Flags) -> str:
         problem = self.problem
@@ -105,7 +132,8 @@ class Narrator:
             return text + f"But whoever has what, the persons can give at most {total + reach}."
         return text + (
             "Whoever has what, the persons cannot give more than that, and they give it only if everybody has "
-            "a value with the highest weight open to them: values of lower weight are impossible."
+            f"a value{' in a group' if self._unsure(rows) else ''} with the highest weight open to them: values of "
+            "lower weight are impossible."
         )
 
 
@@ -216,7 +244,9 @@ class _Cut:
         if not rows.size:
             return set()
         release = int(self.problem.row_release[rows[0]])
-        inside = np.isin(self.problem.groups[release], self.problem.row_group[rows])
+        seats = np.isin(self.problem.groups[release], self.problem.row_group[rows])
+        inside = np.zeros(self.problem.signatures, dtype=bool)
+        inside[self.problem.owner[seats]] = True
         may = np.zeros(self.problem.signatures, dtype=bool)
         may[self.problem.signature[self.problem.value == self.code]] = True
         return {int(s) for s in np.flatnonzero(inside & ~may)}

@@ -326,7 +326,7 @@ def restrict(problem: Reduced, keep: Flags) -> Reduced:
         count=problem.count[rows],
         signature_component=number[problem.signature_component[signatures]],
         row_component=number[problem.row_component[rows]],
-        row_group=problem.row_group[rows],
+        row_block=problem.row_block[rows],
         components=int(keep.sum()),
         variable_of=problem.variable_of[variables],
         row_of=problem.row_of[rows],

@@ -17,6 +17,7 @@ from showthrough.inference.explain import explain
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History
 from showthrough.inference.narrate import Narrator
+from showthrough.inference.pairs import Pairs, added
 from showthrough.inference.problem import Problem
 from showthrough.inference.proof import Proof
 from showthrough.release.release import Release
@@ -37,24 +38,30 @@ class Posterior:
     @cached_property
     def entropy(self) -> float:
         """Σ over persons of the entropy of their row, in nats."""
-        p = np.where(self.x > 0, self.x, 1.0)
-        return float(-(self.problem.weight[self.problem.signature] * p * np.log(p)).sum()) + 0.0
+        pairs = self.pairs
+        p = np.where(pairs.p > 0, pairs.p, 1.0)
+        persons = np.bincount(self.of_person[: self.history.named], minlength=self.problem.signatures)
+        return float(-(persons[pairs.signature] * p * np.log(p)).sum()) + 0.0
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """One entry per signature and value, whatever the seat."""
+        return Pairs.of(self.face, self.x)
 
     def to_frame(self) -> pl.DataFrame:
         """One row per person and value not proven impossible: id, value, p.
 
         If ids were split (``changed="split"``) a column ``release`` says which part is meant.
         """
-        variables = np.flatnonzero(self.face.alive)
-        return self._per_person(variables, pl.Series("p", self.x[variables]))
+        pairs = np.flatnonzero(self.pairs.alive)
+        return self._per_person(pairs, pl.Series("p", self.pairs.p[pairs]))
 
     def of(self, id: Any, *, release: str | None = None) -> dict[Any, float]:
         """The distribution of one person: value → probability, likeliest first."""
-        span = self.span(self.locate(id, release)[1])
-        pairs = [
-            (self.history.values[int(self.problem.value[v])], float(self.x[v])) for v in span if self.face.alive[v]
-        ]
-        return dict(sorted(pairs, key=lambda pair: -pair[1]))
+        signature, pairs = self.locate(id, release)[1], self.pairs
+        span = range(int(pairs.start[signature]), int(pairs.start[signature + 1]))
+        found = [(self.history.values[int(pairs.value[k])], float(pairs.p[k])) for k in span if pairs.alive[k]]
+        return dict(sorted(found, key=lambda pair: -pair[1]))
 
     def proven(
         self, *, integral: bool = False, seconds: float = 60.0, tick: Callable[[], None] = lambda: None
@@ -65,17 +72,17 @@ class Posterior:
         With ``integral`` also what no assignment of whole values allows (by "worlds"); pairs that the
         time budget left open are listed as "undecided".
         """
-        problem, alive = self.problem, self.face.alive
-        alone = alive & (self.face.choices() == 1)[problem.signature]
-        by_sets = alone & (np.diff(problem.start) == 1)[problem.signature]
+        pairs = self.pairs
+        alone = pairs.alive & (pairs.left() == 1)[pairs.signature]
+        by_sets = alone & (np.diff(pairs.start) == 1)[pairs.signature]
         kinds = [
             (by_sets, "certain", "sets"),
             (alone & ~by_sets, "certain", "counts"),
-            (~alive, "impossible", "counts"),
+            (~pairs.alive, "impossible", "counts"),
         ]
         if integral:
             kinds += self._integral_kinds(seconds, tick)
-        parts = [self._facts(problem.signature[flags], problem.value[flags], fact, by) for flags, fact, by in kinds]
+        parts = [self._facts(pairs.signature[flags], pairs.value[flags], fact, by) for flags, fact, by in kinds]
         parts.append(self._facts(*self.outside_common(), "impossible", "sets"))
         return pl.concat(parts).sort("_person", "fact", "value", maintain_order=True).drop("_person")
 
@@ -89,9 +96,10 @@ class Posterior:
 
         people = self._asked(ids)
         shares = world_shares(self.face, self.of_person[people], most_states=most_states, refuse=ids is not None)
-        variables = np.flatnonzero(~np.isnan(shares) & self.face.alive)
-        known = np.isin(self.of_person[people], self.problem.signature[variables])
-        return self._per_person(variables, pl.Series("p", shares[variables]), people=people[known])
+        shares = added(self.face, shares)
+        counted = np.flatnonzero(~np.isnan(shares) & self.pairs.alive)
+        known = np.isin(self.of_person[people], self.pairs.signature[counted])
+        return self._per_person(counted, pl.Series("p", shares[counted]), people=people[known])
 
     def explain(self, id: Any, value: Any, *, release: str | None = None, most_steps: int | None = None) -> Proof:
         """The proof that a value is certain or impossible for a person.
@@ -119,11 +127,13 @@ class Posterior:
 
         people = self._asked(ids)
         if above is not None:
-            top = np.maximum.reduceat(self.x, self.problem.start[:-1])
+            top = self.pairs.p[self.pairs.best]
             people = people[top[self.of_person[people]] >= above]
         asked = np.unique(self.of_person[people])
-        variables, lower, upper = bounds(self.face, asked, workers=workers, progress=progress)
-        return self._per_person(variables, pl.Series("lower", lower), pl.Series("upper", upper), people=people)
+        lower, upper = bounds(self.face, self.pairs, asked, workers=workers, progress=progress)
+        wanted = np.flatnonzero(self.pairs.alive & np.isin(self.pairs.signature, asked))
+        columns = pl.Series("lower", lower[wanted]), pl.Series("upper", upper[wanted])
+        return self._per_person(wanted, *columns, people=people)
 
     def extend(self, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
         """The posterior with one more release; only what the release touches is solved again."""
@@ -175,10 +185,10 @@ class Posterior:
         """Tells weighings of this history in words."""
         return Narrator(self.history, self.problem, self.of_person)
 
-    def _per_person(self, variables: Ints, *columns: pl.Series, people: Ints | None = None) -> pl.DataFrame:
-        """Spread columns over (sorted) variables to the persons of their signatures."""
-        people = np.arange(self.history.persons) if people is None else people
-        owner = self.problem.signature[variables]
+    def _per_person(self, pairs: Ints, *columns: pl.Series, people: Ints | None = None) -> pl.DataFrame:
+        """Spread columns over (sorted) pairs to the persons of their signatures."""
+        people = np.arange(self.history.named) if people is None else people
+        owner = self.pairs.signature[pairs]
         size = np.bincount(owner, minlength=self.problem.signatures)
         first = np.cumsum(size) - size
         mine = self.of_person[people]
@@ -186,7 +196,7 @@ class Posterior:
         offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
         at = np.repeat(first[mine], length) + offset
         person = np.repeat(people, length)
-        values = self.history.values.gather(self.problem.value[variables][at])
+        values = self.history.values.gather(self.pairs.value[pairs][at])
         return pl.DataFrame([*self.who(person), values.alias("value"), *(c.gather(at) for c in columns)])
 
     def who(self, person: Ints) -> list[pl.Series]:
@@ -202,10 +212,11 @@ class Posterior:
         """Facts about signatures as facts about their persons."""
         order = np.argsort(signature, kind="stable")
         signature, value = signature[order], value[order]
-        first = np.searchsorted(signature, self.of_person)
-        length = np.searchsorted(signature, self.of_person, side="right") - first
+        mine = self.of_person[: self.history.named]
+        first = np.searchsorted(signature, mine)
+        length = np.searchsorted(signature, mine, side="right") - first
         offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-        person = np.repeat(np.arange(self.history.persons), length)
+        person = np.repeat(np.arange(self.history.named), length)
         at = np.repeat(first, length) + offset
         return pl.DataFrame(
             [
@@ -218,7 +229,7 @@ class Posterior:
         )
 
     def outside_common(self) -> tuple[Ints, Ints]:
-        """(signature, value) for values of a signature's groups that are not common to all of them."""
+        """(signature, value) for values of a signature's groups that are not common to all of a seat."""
         h, problem = self.history, self.problem
         span = h.values.len()
         seen = []
@@ -227,8 +238,8 @@ class Posterior:
             length = np.diff(h.group_rows)[own[here]]
             offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
             row = np.repeat(h.group_rows[own[here]], length) + offset
-            seen.append(np.repeat(here, length) * span + h.row_value[row])
-        inside = problem.signature * span + problem.value
+            seen.append(np.repeat(problem.owner[here], length) * span + h.row_value[row])
+        inside = self.pairs.signature * span + self.pairs.value
         outside = np.setdiff1d(np.concatenate(seen), inside)
         return outside // span, outside % span
 
@@ -246,7 +257,7 @@ class Posterior:
     def _asked(self, ids: Iterable[Any] | None) -> Ints:
         """The persons with the given ids, or everybody."""
         if ids is None:
-            return np.arange(self.history.persons)
+            return np.arange(self.history.named)
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             ids = [ids]  # one person
         return np.concatenate([self._people(i) for i in ids] or [np.empty(0, dtype=np.int64)])
@@ -255,14 +266,15 @@ class Posterior:
         """What whole values add: impossible, undecided and newly certain variables."""
         from showthrough.inference.integral import decide
 
-        found = decide(self.face, seconds=seconds, tick=tick)
-        left = self.face.alive & ~found.impossible
-        choices = np.add.reduceat(left.astype(np.int64), self.problem.start[:-1])
-        certain = left & (choices == 1)[self.problem.signature] & (self.face.choices() > 1)[self.problem.signature]
+        found, pairs = decide(self.face, seconds=seconds, tick=tick), self.pairs
+        shown = added(self.face, (self.face.alive & ~found.impossible & ~found.undecided).astype(np.float64)) > 0
+        left = added(self.face, (self.face.alive & ~found.impossible).astype(np.float64)) > 0
+        choices = np.add.reduceat(left.astype(np.int64), pairs.start[:-1])
+        certain = left & (choices == 1)[pairs.signature] & (pairs.left() > 1)[pairs.signature]
         return [
             (certain, "certain", "worlds"),
-            (found.impossible, "impossible", "worlds"),
-            (found.undecided & ~certain, "undecided", "worlds"),
+            (pairs.alive & ~left, "impossible", "worlds"),
+            (left & ~shown & ~certain, "undecided", "worlds"),
         ]
 
     def published_id(self, id: Any) -> Any:

@@ -1,12 +1,14 @@
-"""The problem: one variable for each signature and each value that its persons may have.
+"""The problem: one variable for each signature, each value and each way to be seated.
 
 Persons with the same groups in every release are interchangeable: they share a *signature* and
-their answer. The Zero constraints of Wang, Zhu, Du, Teng (section 3.4) are built in: a variable
-exists only for values common to all groups of the signature (the maximum common subset, MCS). The
-Relation constraints are the *rows*, pairs (group, value) with their published count; the One
-constraints are implicit in the signatures.
+their answer. A *seat* is one group (or absence) per release. Where the groups of a person are known
+the signature has one seat; where a person fits several groups it has one seat for each combination,
+and the variables are the joint probabilities of value and seat. The Zero constraints of Wang, Zhu,
+Du, Teng (section 3.4) are built in: a variable exists only for values common to all groups of the
+seat (the maximum common subset, MCS). The Relation constraints are the *rows*, pairs (group, value)
+with their published count; the One constraints are implicit in the signatures.
 
-Legend: m signatures, v variables, R releases; variables are sorted by signature, then value.
+Legend: m signatures, v variables, R releases; variables are sorted by signature, value and seat.
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.errors import ContradictionError
+from showthrough.errors import ContradictionError, InputError
+from showthrough.inference import graphs
 from showthrough.inference.arrays import Codes, Flags, Ints
 from showthrough.inference.history import ABSENT, History, changed_value_error, split_persons
 
 _DENSE_LOOKUP = 1 << 26
+MOST_SEATS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Problem:
     """Signatures, variables and rows; all facts that the releases publish."""
 
     weight: Ints  # [m] persons per signature
-    groups: Codes  # [R, m] group of the signature in each release, or ABSENT
+    groups: Codes  # [R, seats] group of the seat in each release, or ABSENT; seats sorted by signature
     start: Ints  # [m + 1] where the variables of each signature begin
     value: Codes  # [v]
     row: Codes  # [R, v] row of the variable in each release; ``rows`` (one past the last) where absent
@@ -38,6 +42,8 @@ class Problem:
     row_value: Codes
     row_group: Codes
     row_release: Codes
+    seat_owner: Ints | None = None  # [seats] the signature of each seat; None: one seat each
+    seat_of: Ints | None = None  # [v] the seat of each variable; None: that of its signature
 
     @property
     def signatures(self) -> int:
@@ -56,17 +62,83 @@ class Problem:
         """[v] the signature of each variable."""
         return np.repeat(np.arange(self.signatures), np.diff(self.start))
 
+    @property
+    def plain(self) -> bool:
+        """Whether everybody's groups are known: one seat per signature."""
+        return self.seat_owner is None
+
+    @cached_property
+    def owner(self) -> Ints:
+        """[seats] the signature of each seat."""
+        return np.arange(self.signatures) if self.seat_owner is None else self.seat_owner
+
+    @property
+    def seat(self) -> Ints:
+        """[v] the seat of each variable."""
+        return self.signature if self.seat_of is None else self.seat_of
+
+    @cached_property
+    def first_seat(self) -> Ints:
+        """[m + 1] where the seats of each signature begin."""
+        return np.searchsorted(self.owner, np.arange(self.signatures + 1))
+
+    @cached_property
+    def unsure(self) -> Flags:
+        """[m] whether a signature has several seats."""
+        return np.diff(self.first_seat) > 1
+
+    @cached_property
+    def block(self) -> Ints:
+        """[groups] sets of groups of one release in which every signature surely is, or surely is not.
+
+        A constant on all rows of a block changes no comparison. −1: somebody may be outside the release.
+        """
+        groups = int(max(self.groups.max(initial=-1), self.row_group.max(initial=-1))) + 1
+        if self.plain:
+            return np.arange(groups)
+        beside = np.flatnonzero(np.diff(self.owner) == 0)
+        one, other = self.groups[:, beside].ravel(), self.groups[:, beside + 1].ravel()
+        tail, head = np.where(one == ABSENT, other, one), np.where(other == ABSENT, one, other)
+        there = tail != ABSENT
+        _, label = graphs.components(groups, tail[there].astype(np.int64), head[there].astype(np.int64))
+        loose = np.zeros(groups, dtype=bool)
+        unsure = (one == ABSENT) != (other == ABSENT)
+        loose[label[tail[unsure]]] = True
+        return np.where(loose[label], -1, label)
+
+    @cached_property
+    def pair_start(self) -> Ints:
+        """[pairs + 1] where the variables of each pair (signature, value) begin."""
+        if self.plain:
+            return np.arange(self.variables + 1)
+        new = np.append(True, (np.diff(self.signature) != 0) | (np.diff(self.value) != 0))
+        return np.append(np.flatnonzero(new), self.variables) if self.variables else np.zeros(1, dtype=np.int64)
+
+    @cached_property
+    def pair(self) -> Ints:
+        """[v] the pair of each variable."""
+        return np.repeat(np.arange(self.pair_start.size - 1), np.diff(self.pair_start))
+
 
 def collapse(history: History) -> tuple[Problem, Ints]:
     """The problem per signature, and the signature of each person (to undo the collapse)."""
-    groups, of_person, weight = _signatures(history.group_of)
+    codes, of_person, weight = _signatures(history.group_of)
+    groups, owner = _seats(history, codes)
     start, value, row = _variables(history, groups)
+    seat_owner = seat_of = None
+    if owner.size > weight.size:
+        seat_of, seat_owner = np.repeat(np.arange(owner.size), np.diff(start)), owner
+        order = np.lexsort((seat_of, value, owner[seat_of]))
+        seat_of, value, row = seat_of[order], value[order], np.ascontiguousarray(row[:, order])
+        start = np.searchsorted(owner[seat_of], np.arange(weight.size + 1)).astype(np.int64)
     problem = Problem(
         weight=weight,
         groups=groups,
         start=start,
         value=value,
         row=row,
+        seat_owner=seat_owner,
+        seat_of=seat_of,
         count=history.row_count,
         row_value=history.row_value,
         row_group=history.row_group,
@@ -94,9 +166,17 @@ def select(problem: Problem, signatures: Flags) -> Part:
         place[row[variables]] = 0
     rows = np.flatnonzero(place[:-1] == 0)
     place[rows], place[-1] = np.arange(rows.size), rows.size
+    seat_owner = seat_of = None
+    seats = signatures
+    if not problem.plain:
+        seats = signatures[problem.owner]
+        seat_owner = (np.cumsum(signatures) - 1)[problem.owner[seats]]
+        seat_of = (np.cumsum(seats) - 1)[problem.seat[variables]]
     part = Problem(
         weight=problem.weight[signatures],
-        groups=problem.groups[:, signatures],
+        groups=problem.groups[:, seats],
+        seat_owner=seat_owner,
+        seat_of=seat_of,
         start=np.concatenate([[0], np.cumsum(np.diff(problem.start)[signatures])]).astype(np.int64),
         value=problem.value[variables],
         row=place[problem.row[:, variables]],
@@ -130,11 +210,12 @@ def refuse_orphan_rows(history: History, problem: Problem) -> None:
     row = int(orphans[0])
     group, value = int(history.row_group[row]), history.values[int(history.row_value[row])]
     name = history.names[history.release_of(group)]
-    people = np.flatnonzero((history.group_of == group).any(axis=0))
+    people = history.who_fits(group)
+    people = people[people < history.named]
     text = (
         f"The releases contradict each other: group {history.group_label(group)} of {name} publishes "
-        f"{value} {history.row_count[row]} time(s), but each of its {people.size} persons{{who}} is, in "
-        f"another release, in a group without {value}."
+        f"{value} {history.row_count[row]} time(s), but each of the {people.size} persons who can be in it{{who}} is, "
+        f"in another release, in a group without {value}."
     )
     who = ", ".join(str(history.ids[int(p)]) for p in people[:20]) + (" …" if people.size > 20 else "")
     raise ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""))
@@ -150,16 +231,50 @@ def _signatures(group_of: Codes) -> tuple[Codes, Ints, Ints]:
     return np.ascontiguousarray(group_of[:, first]), code, weight.astype(np.int64)
 
 
+def _seats(history: History, codes: Codes) -> tuple[Codes, Ints]:
+    """All combinations of the groups that each signature fits, and the signature of each combination."""
+    known, size = int(history.first_group[-1]), np.diff(history.set_start)
+    owner = np.arange(codes.shape[1])
+    if not size.size:
+        return codes, owner
+    width = np.where(codes >= known, size[np.maximum(codes - known, 0)], 1)
+    total = float(width.astype(np.float64).prod(axis=0).sum())
+    if total > MOST_SEATS:
+        raise InputError(
+            f"Persons fit so many groups that there are {total:.2g} combinations of groups over the releases; at most "
+            f"{MOST_SEATS:,} can be weighed. Say who is in which release (presence), give more quasi-identifiers, or "
+            "look at fewer releases together."
+        )
+    groups = codes.copy()
+    for r in range(codes.shape[0]):
+        several = groups[r] >= known
+        chosen = np.where(several, groups[r] - known, 0)
+        length = np.where(several, size[chosen], 1)
+        seat = np.repeat(np.arange(groups.shape[1]), length)
+        offset = np.arange(seat.size) - np.repeat(np.cumsum(length) - length, length)
+        groups, owner = groups[:, seat], owner[seat]
+        wide = several[seat]
+        groups[r, wide] = history.set_group[history.set_start[chosen[seat[wide]]] + offset[wide]]
+    return np.ascontiguousarray(groups), owner
+
+
 def _variables(history: History, groups: Codes) -> tuple[Ints, Codes, Codes]:
-    """Intersect the values of a signature's groups, starting from the shortest list."""
+    """Intersect the values of a seat's groups, starting from the shortest list; outside all releases any value."""
     rows, span = history.row_count.size, history.values.len()
     size = np.diff(history.group_rows)
     sizes = np.where(groups == ABSENT, np.iinfo(np.int64).max, size[groups])
     base = groups[sizes.argmin(axis=0), np.arange(groups.shape[1])]
-    length = size[base]
+    nowhere = base == ABSENT
+    length = np.where(nowhere, span, size[base])
     signature = np.repeat(np.arange(base.size), length)
     offset = np.arange(signature.size) - np.repeat(np.cumsum(length) - length, length)
-    value = history.row_value[np.repeat(history.group_rows[base], length) + offset]
+    at = np.repeat(np.where(nowhere, 0, history.group_rows[base]), length) + offset
+    if nowhere.any():
+        free = nowhere[signature]
+        at[free] = 0
+        value = np.where(free, offset, history.row_value[at])
+    else:
+        value = history.row_value[at]
     find = _row_finder(history, span)
     row = np.full((groups.shape[0], signature.size), rows, dtype=np.int32)
     for r, own in enumerate(groups):

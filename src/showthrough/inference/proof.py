@@ -6,11 +6,18 @@ A proof stands on its own. `verify` replays it from the published releases in wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import polars as pl
+
+from showthrough.errors import InputError
 from showthrough.inference import proof_check
+from showthrough.register.locating import names_of
+from showthrough.register.place import Given, place, register_of
+from showthrough.register.placing import Placing
 from showthrough.release.release import Release
 
 
@@ -59,10 +66,23 @@ class Proof:
     changed: str = "refuse"
     release: int | None = None
 
-    def verify(self, releases: Sequence[Release]) -> bool:
-        """Re-check the proof from the published releases alone, in whole numbers."""
-        return proof_check.holds(
+    def verify(
+        self,
+        releases: Sequence[Release],
+        *,
+        register: Any = None,
+        membership: Mapping[str, Any] | None = None,
+        domain: Sequence[Any] = (),
+    ) -> bool:
+        """Re-check the proof from the published releases alone, in whole numbers.
+
+        Where persons were placed by a register or a membership, give the same again.
+        """
+        releases, members = _members(releases, register, membership, domain)
+        return members is not None and proof_check.holds(
             releases,
+            members,
+            domain=domain,
             steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
             person=(self.id, self.release),
             value=self.value,
@@ -89,16 +109,50 @@ class Contradiction:
     names: tuple[str, ...]
     changed: str = "refuse"
 
-    def verify(self, releases: Sequence[Release]) -> bool:
+    def verify(
+        self,
+        releases: Sequence[Release],
+        *,
+        register: Any = None,
+        membership: Mapping[str, Any] | None = None,
+        domain: Sequence[Any] = (),
+    ) -> bool:
         """Re-check from the published releases alone."""
-        return proof_check.contradicts(
+        releases, members = _members(releases, register, membership, domain)
+        return members is not None and proof_check.contradicts(
             releases,
+            members,
+            domain=domain,
             steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
             split=self.changed == "split",
         )
 
     def __str__(self) -> str:
         return "\n".join(_numbered(self.steps))
+
+
+def _members(
+    releases: Sequence[Release], register: Any, membership: Mapping[str, Any] | None, domain: Sequence[Any]
+) -> tuple[list[Release], list[proof_check.Members] | None]:
+    """Who can be where, worked out anew; None if the releases are not those that the proof is about."""
+    told = [r for r in releases if r.roles.sensitive is not None]
+    given = Given(
+        register_of([r for r in releases if r.roles.sensitive is None], register), membership or {}, tuple(domain)
+    )
+    try:
+        placings = [place(release, name, given) for release, name in zip(told, names_of(told), strict=True)]
+    except InputError:
+        return told, None
+    return told, [_as_listed(p, r.labels) for p, r in zip(placings, told, strict=True)]
+
+
+def _as_listed(placing: Placing, labels: pl.Series) -> proof_check.Members:
+    person = np.repeat(np.arange(placing.ids.len()), np.diff(placing.start))
+    sure = pl.DataFrame({"id": placing.ids.gather(person), "group": labels.gather(placing.group)})
+    away = placing.ids.gather(np.flatnonzero(placing.outside))
+    frame = pl.concat([sure, pl.DataFrame({"id": away, "group": pl.Series([None] * away.len(), dtype=labels.dtype)})])
+    unnamed = tuple((tuple(labels.gather(pool.groups)), pool.members) for pool in placing.pools)
+    return proof_check.Members(frame, unnamed)
 
 
 def _numbered(steps: Sequence[Argument]) -> list[str]:

@@ -2,7 +2,8 @@
 
 The rule of every step: give published rows (group, value) whole weights. Whatever the truth is,
 the weights of all published values add up to Σ count·weight. Each person adds the weights of its
-value in its groups, at most the best over the values still possible. If the best of all persons
+value in its groups, at most the best over the values (and seats, where it fits several groups) still
+possible. If the best of all persons
 add up to exactly that sum, a value below a person's best is impossible; if to less, the releases
 contradict each other.
 """
@@ -10,6 +11,8 @@ contradict each other.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -20,50 +23,84 @@ Row = tuple[int, Any, Any, int]  # release, group, value, weight
 Person = tuple[Any, int | None]  # id, and the release if the id was split into one person per release
 
 
+Seat = tuple[tuple[int, Any], ...]  # (release, group) of a person in every release it is in
+Choice = tuple[Any, Seat]  # a value and a seat
+
+
+@dataclass(frozen=True)
+class Members:
+    """Who can be in which group of one release: id and group, several rows for who fits several groups.
+
+    An empty group says that the person may not be in the release. ``unnamed`` are members of some
+    groups whom nobody names: (groups, how many).
+    """
+
+    frame: pl.DataFrame
+    unnamed: tuple[tuple[tuple[Any, ...], int], ...] = ()
+
+
 class _Board:
     """The published facts about everybody who is in a group that the steps touch."""
 
-    def __init__(self, releases: Sequence[Release], steps: Sequence[Sequence[Row]], asked: Person | None, split: bool):
-        members = _same_text([r.groups() for r in releases], "id")
-        tallies = _same_text([r.counts() for r in releases], "value")
-        weighed = [{row[1] for step in steps for row in step if row[0] == r} for r in range(len(releases))]
+    def __init__(
+        self,
+        tallies: Sequence[pl.DataFrame],
+        members: Sequence[Members],
+        steps: Sequence[Sequence[Row]],
+        asked: Person | None,
+        split: bool,
+        domain: Sequence[Any] = (),
+    ):
+        weighed = [{row[1] for step in steps for row in step if row[0] == r} for r in range(len(tallies))]
         # nobody outside the weighed groups can change a total
-        homes: dict[Any, dict[int, Any]] = {asked[0]: {}} if asked else {}
-        for frame, groups in zip(members, weighed, strict=True):
-            homes.update((i, {}) for i in _where(frame, "group", groups)["id"])
+        homes: dict[Any, dict[int, list[Any]]] = {asked[0]: {}} if asked else {}
+        for own, groups in zip(members, weighed, strict=True):
+            homes.update((i, {}) for i in _where(own.frame, "group", groups)["id"])
         self.counts: dict[tuple[int, Any], dict[Any, int]] = {}
-        for number, (frame, tally) in enumerate(zip(members, tallies, strict=True)):
-            for i, group in _where(frame, "id", homes).iter_rows():
-                homes[i][number] = group
-            needed = {h[number] for h in homes.values() if number in h} | weighed[number]
-            for group, value, n in _where(tally, "group", needed).iter_rows():
+        for number, (own, tally) in enumerate(zip(members, tallies, strict=True)):
+            for i, group in _where(own.frame, "id", homes).iter_rows():
+                homes[i].setdefault(number, []).append(group)
+            needed = {g for h in homes.values() for g in h.get(number, ())} | weighed[number]
+            needed |= {g for groups, _ in own.unnamed if weighed[number] & set(groups) for g in groups}
+            for group, value, n in _where(tally, "group", needed - {None}).iter_rows():
                 self.counts.setdefault((number, group), {})[value] = int(n)
-        self.homes: dict[Person, dict[int, Any]] = {}
-        self.open: dict[Person, set[Any]] = {}
+        self.domain = {*domain, *(v for tally in tallies for v in tally["value"].unique())}
+        self.people: dict[Person, int] = {}  # how many of them there are
+        self.open: dict[Person, set[Choice]] = {}
         for i, home in homes.items():
-            common = self._common(home)
-            parts: list[tuple[Person, dict[int, Any]]] = [((i, None), home)]
-            if split and not common:
-                parts = [((i, r), {r: g}) for r, g in home.items()]
-            for person, own in parts:
-                self.homes[person] = own
-                self.open[person] = self._common(own)
+            choices = self._choices(home)
+            parts: list[tuple[Person, set[Choice]]] = [((i, None), choices)]
+            if split and not choices:
+                parts = [((i, r), self._choices({r: groups})) for r, groups in home.items()]
+            for person, own_choices in parts:
+                if home:
+                    self.people[person], self.open[person] = 1, own_choices
+        for number, own in enumerate(members):
+            for k, (fitting, n) in enumerate(own.unnamed):
+                if weighed[number] & set(fitting):
+                    person = (("unnamed", number, k), None)
+                    self.people[person], self.open[person] = n, self._choices({number: list(fitting)})
 
-    def _common(self, home: dict[int, Any]) -> set[Any]:
-        sets = [set(self.counts[(r, g)]) for r, g in home.items()]
-        return set.intersection(*sets) if sets else set()
+    def _choices(self, home: dict[int, list[Any]]) -> set[Choice]:
+        """Every seat with every value that all its groups publish."""
+        found: set[Choice] = set()
+        for groups in product(*home.values()):
+            seat = tuple((r, g) for r, g in zip(home, groups, strict=True) if g is not None)
+            sets = [set(self.counts[place]) for place in seat]
+            found.update((value, seat) for value in (set.intersection(*sets) if sets else self.domain))
+        return found
 
-    def weigh(self, step: Sequence[Row]) -> tuple[int, dict[Person, dict[Any, int]]]:
-        """Best scores of all persons minus the published sum, and the score of each open value."""
+    def weigh(self, step: Sequence[Row]) -> tuple[int, dict[Person, dict[Choice, int]]]:
+        """Best scores of all persons minus the published sum, and the score of each open choice."""
         weight: dict[tuple[int, Any, Any], int] = {}
         for release, group, value, w in step:
             weight[(release, group, value)] = weight.get((release, group, value), 0) + w
         published = sum(w * self.counts[(r, g)][v] for (r, g, v), w in weight.items())
         scores = {
-            person: {v: sum(weight.get((r, g, v), 0) for r, g in home.items()) for v in self.open[person]}
-            for person, home in self.homes.items()
+            person: {(v, seat): sum(weight.get((r, g, v), 0) for r, g in seat) for v, seat in choices}
+            for person, choices in self.open.items()
         }
-        best = sum(max(s.values()) for s in scores.values() if s)
+        best = sum(self.people[person] * max(s.values()) for person, s in scores.items() if s)
         return best - published, scores
 
     def replay(self, step: Sequence[Row]) -> bool:
@@ -74,38 +111,49 @@ class _Board:
         for person, score in scores.items():
             if score:
                 top = max(score.values())
-                self.open[person] = {v for v, s in score.items() if s == top}
+                self.open[person] = {choice for choice, s in score.items() if s == top}
         return True
 
 
 def holds(
     releases: Sequence[Release],
+    members: Sequence[Members],
     *,
     steps: Sequence[Sequence[Row]],
     person: Person,
     value: Any,
     fact: str,
     split: bool,
+    domain: Sequence[Any] = (),
 ) -> bool:
     """Whether the steps, taken in order, show the fact."""
-    ids = _same_text([r.groups() for r in releases], "id")
+    members = _same_ids(members)
     values = _same_text([r.counts() for r in releases], "value")
+    ids = [m.frame for m in members]
     if not _published(releases, steps) or not _among(ids, "id", person[0]) or not _among(values, "value", value):
         return False
-    board = _Board(releases, steps, person, split)
-    if person not in board.open or not board.homes[person]:
+    board = _Board(values, members, steps, person, split, domain)
+    if person not in board.open:
         return False
     if not all(board.replay(step) for step in steps):
         return False
-    left = board.open[person]
+    left = {v for v, _ in board.open[person]}
     return left == {value} if fact == "certain" else (fact == "impossible" and value not in left)
 
 
-def contradicts(releases: Sequence[Release], *, steps: Sequence[Sequence[Row]], split: bool) -> bool:
+def contradicts(
+    releases: Sequence[Release],
+    members: Sequence[Members],
+    *,
+    steps: Sequence[Sequence[Row]],
+    split: bool,
+    domain: Sequence[Any] = (),
+) -> bool:
     """Whether the steps end in counts that nobody can fill."""
     if not _published(releases, steps):
         return False
-    board = _Board(releases, steps, None, split)
+    values = _same_text([r.counts() for r in releases], "value")
+    board = _Board(values, _same_ids(members), steps, None, split, domain)
     for step in steps:
         if board.weigh(step)[0] < 0:
             return True
@@ -144,6 +192,11 @@ def _among(frames: list[pl.DataFrame], column: str, entry: Any) -> bool:
         return any(type(e) is type(entry) and e == entry for e in found)
     except TypeError:
         return False
+
+
+def _same_ids(members: Sequence[Members]) -> list[Members]:
+    frames = _same_text([m.frame for m in members], "id")
+    return [replace(m, frame=f) for m, f in zip(members, frames, strict=True)]
 
 
 def _same_text(frames: list[pl.DataFrame], column: str) -> list[pl.DataFrame]:

@@ -75,12 +75,12 @@ def prove(problem: Reduced, x: Reals, d: Reals) -> Found:
 
 
 def without_group_constants(problem: Reduced, d: Reals) -> Reals:
-    """Subtract from each group the median of its rows: most rows of a group stand still."""
-    key = problem.row_component * (int(problem.row_group.max(initial=0)) + 1) + problem.row_group
+    """Subtract from each block of groups the median of its rows: most rows of a block stand still."""
+    key = problem.row_component * (int(problem.row_block.max(initial=0)) + 2) + problem.row_block + 1
     order = np.lexsort((d, key))
     first = np.flatnonzero(np.append(True, key[order][1:] != key[order][:-1]))
     size = np.diff(np.append(first, d.size))
-    median = d[order[first + size // 2]]
+    median = np.where(problem.row_block[order[first]] < 0, 0.0, d[order[first + size // 2]])
     flat = np.empty_like(d)
     flat[order] = d[order] - np.repeat(median, size)
     return flat

@@ -28,7 +28,7 @@ class Reduced:
     count: Reals  # [rows] what is left of the published counts
     signature_component: Ints  # [m], ascending
     row_component: Ints  # [rows], ascending
-    row_group: Ints  # [rows]
+    row_block: Ints  # [rows] groups that a constant can be added to without changing anything; −1: none
     components: int
     variable_of: Ints  # [v] the variable of the full problem
     row_of: Ints  # [rows] the row of the full problem
@@ -37,9 +37,13 @@ class Reduced:
     def rows(self) -> int:
         return self.count.size
 
-    def undo(self, x: Reals, alive: Flags) -> Reals:
-        """The full answer: zeros where excluded, one where a single value is left, x elsewhere."""
-        full = alive.astype(np.float64)
+    def undo(self, x: Reals, problem: Problem, alive: Flags) -> Reals:
+        """The full answer: zeros where excluded, x where there is a choice that some row weighs.
+
+        What no row weighs (persons who are outside all releases if they are not what was excluded) is
+        spread evenly; a single choice is certain.
+        """
+        full = shares(problem, alive)
         full[self.variable_of] = x
         return full
 
@@ -53,6 +57,7 @@ class Reduced:
 def reduce(problem: Problem, alive: Flags) -> Reduced:
     """Apply the chain."""
     count, signatures = _fix_certain(problem, alive)
+    signatures &= ~unweighed(problem, alive)
     variable_of = np.flatnonzero(alive & signatures[problem.signature])
     row_of = _served_rows(problem, variable_of)
     component, row_component, components = _components(problem, variable_of, row_of)
@@ -72,11 +77,26 @@ def reduce(problem: Problem, alive: Flags) -> Reduced:
         count=count[row_of].astype(np.float64),
         signature_component=component[own[first]],
         row_component=row_component,
-        row_group=problem.row_group[row_of].astype(np.int64),
+        row_block=problem.block[problem.row_group[row_of]],
         components=components,
         variable_of=variable_of,
         row_of=row_of,
     )
+
+
+def shares(problem: Problem, alive: Flags) -> Reals:
+    """[v] an even share of what is left for each signature."""
+    choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
+    return np.where(alive, (1.0 / np.maximum(choices, 1))[problem.signature], 0.0)
+
+
+def unweighed(problem: Problem, alive: Flags) -> Flags:
+    """[m] signatures with several choices none of which is in any row."""
+    if problem.plain:
+        return np.zeros(problem.signatures, dtype=bool)
+    weighed = alive & (problem.row != problem.rows).any(axis=0)
+    choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
+    return ~np.logical_or.reduceat(weighed, problem.start[:-1]) & (choices > 1)
 
 
 def _fix_certain(problem: Problem, alive: Flags) -> tuple[Ints, Flags]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +25,12 @@ from showthrough.inference.face import (
     take_over,
 )
 from showthrough.inference.history import History, encode
+from showthrough.inference.pairs import Pairs
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.problem import build, refuse_orphan_rows, select
 from showthrough.inference.reduce import Reduced, reduce
+from showthrough.register.locating import names_of
+from showthrough.register.place import Given, register_of
 from showthrough.release.release import Release
 
 CHANGED = ("refuse", "split")
@@ -62,11 +66,21 @@ class Log:
 def infer(
     releases: Sequence[Release],
     *,
+    register: Any = None,
+    membership: Mapping[str, Any] | None = None,
+    domain: Sequence[Any] = (),
     changed: str = "refuse",
     accept_unconverged: bool = False,
     progress: Progress | None = None,
 ) -> Posterior:
     """P(value | person) for every person, from all releases together, by maximum entropy.
+
+    Persons are tied to groups by id where a release publishes ids. ``register`` (a `Register`, or a frame
+    with a column "id") ties them by quasi-identifiers where it does not; a release without a sensitive
+    column acts as a register too. ``domain`` are further values that somebody outside a release may have.
+    ``membership`` maps the name of a release to a frame of id and group, for releases whose members are
+    only partly known: each id is in one of the groups listed for it, or, where an empty group is
+    listed too, perhaps in none.
 
     ``changed`` says what to do with an id whose groups share no value: "refuse", or "split" it into
     one person per release. Numbers that could not be certified raise `NotConvergedError` unless
@@ -74,9 +88,39 @@ def infer(
     """
     if changed not in CHANGED:
         raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
+    told, given = known(_listed(releases), register, membership, domain)
+    return infer_given(told, given, changed, accept_unconverged, progress)
+
+
+def known(
+    releases: Sequence[Release],
+    register: Any = None,
+    membership: Mapping[str, Any] | None = None,
+    domain: Sequence[Any] = (),
+) -> tuple[list[Release], Given]:
+    """The releases that publish values, and all that is known about who is where."""
+    mute = [r for r in releases if isinstance(r, Release) and r.roles.sensitive is None]
+    told = [r for r in releases if not any(r is m for m in mute)]
+    if mute and not told:
+        raise InputError("No release has a sensitive column: there is nothing to infer.")
+    names = names_of(told) if all(isinstance(r, Release) for r in told) else []
+    strange = [name for name in membership or {} if name not in names]
+    if strange:
+        raise InputError(f"A membership is given for {strange[0]!r}, but the releases are {', '.join(names)}.")
+    return told, Given(register_of(mute, register), membership or {}, tuple(domain))
+
+
+def infer_given(
+    releases: Sequence[Release],
+    given: Given,
+    changed: str,
+    accept_unconverged: bool = False,
+    progress: Progress | None = None,
+) -> Posterior:
+    """The same with all that is known about who is where in one object."""
     log = Log(progress or (lambda _: None))
     with log.stage("reading groups"):
-        history, problem, of_person = build(encode(_listed(releases), changed=changed))
+        history, problem, of_person = build(encode(releases, changed=changed, given=given))
         refuse_orphan_rows(history, problem)
     face = Face.whole(problem)
     try:
@@ -130,7 +174,7 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
         raise Contradicted(weights) from None
     finally:
         take_over(face, inner, part.variables, part.rows)
-    x[part.variables] = reduced.undo(np.maximum(corrected.x, 0.0), inner.alive)
+    x[part.variables] = reduced.undo(np.maximum(corrected.x, 0.0), part.problem, inner.alive)
     mu[part.rows] = reduced.undo_rows(corrected.mu, part.problem)
     return x, mu
 
@@ -211,21 +255,33 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
     """Let the checker judge the answer and hand it out with its certificate."""
     problem = face.problem
     with log.stage("certificate"):
-        answer = checker.Answer(of_person, problem.start, problem.value, x, face.alive, mu)
+        answer = checker.Answer(
+            of_person,
+            problem.start,
+            problem.value,
+            x,
+            face.alive,
+            mu,
+            seat=problem.seat,
+            seat_owner=problem.owner,
+            seat_groups=problem.groups,
+        )
         finding = checker.check(history, answer)
     suspected = int((face.suspects & face.alive).sum())
+    pairs = Pairs.of(face, x)
+    named = np.bincount(of_person[: history.named], minlength=problem.signatures)
     certificate = Certificate(
         status=judge(finding.gap, finding.residual, suspected, largest_count=int(problem.count.max(initial=1))),
         gap=finding.gap,
         residual=finding.residual,
-        persons=history.persons,
+        persons=history.named,
         releases=len(history.releases),
         signatures=problem.signatures,
         variables=problem.variables,
         rows=problem.rows,
         components=finding.island_gap.size,
-        proven_zeros=int(problem.weight[problem.signature[~face.alive]].sum()),
-        proven_ones=int(problem.weight[face.choices() == 1].sum()),
+        proven_zeros=int(named[pairs.signature[~pairs.alive]].sum()),
+        proven_ones=int(named[pairs.left() == 1].sum()),
         suspected_zeros=suspected,
         newton_steps=log.newton_steps,
         passes=log.passes,

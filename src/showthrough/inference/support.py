@@ -165,10 +165,10 @@ def _contradiction(problem: Problem, alive: Flags, lp: Program) -> Ints | None:
     return None
 
 
-def extreme_point(lp: Program, variable: int, sign: float) -> Reals:
-    """A point of the component in which a variable is smallest (sign +1) or largest (sign −1)."""
+def extreme_point(lp: Program, variables: Ints, sign: float) -> Reals:
+    """A point of the component in which the sum of variables is smallest (sign +1) or largest (sign −1)."""
     objective = np.zeros(lp.A.shape[1])
-    objective[variable] = sign
+    objective[variables] = sign
     result = linprog(objective, A_eq=lp.A, b_eq=lp.b, bounds=(0, None), method="highs")
     if result.x is None:
         raise InternalError(f"The linear program of a bound was not solved: {result.message}")

@@ -8,6 +8,7 @@ share of worlds in which a person has a value, in whole numbers of any size.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -149,13 +150,15 @@ def _placements(
 ) -> Iterator[tuple[State, tuple[int, ...], int]]:
     """All ways to give the persons of a signature their values: next state, numbers, arrangements.
 
-    A row that closes here must be emptied, so its variable has no choice; the others together must
-    hold whoever is left.
+    A row that closes here must be emptied, so its variable has no choice (unless several seats share
+    the row); the others together must hold whoever is left.
     """
     own, closing = places.own[at], set(places.last[at])
+    uses = Counter(r for rows in own for r in rows)
+    shared = [r for r, n in uses.items() if n > 1]
     now = list(state)
     most = [min([weight, *(now[r] for r in rows)]) for rows in own]
-    least = [max([0, *(now[r] for r in rows if r in closing)]) for rows in own]
+    least = [max([0, *(now[r] for r in rows if r in closing and uses[r] == 1)]) for rows in own]
     after = [(0, 0)] * (len(own) + 1)  # least and most that the variables from here on can hold
     for k in range(len(own) - 1, -1, -1):
         after[k] = (after[k + 1][0] + least[k], after[k + 1][1] + most[k])
@@ -176,7 +179,7 @@ def _placements(
             for rows, count in zip(own, placed, strict=True):
                 for r in rows:
                     now[r] -= count
-            if not any(now[r] for r in closing):
+            if not any(now[r] for r in closing) and all(now[r] >= 0 for r in shared):
                 yield tuple(now), tuple(placed), ways
             now = list(state)
         elif not placed:

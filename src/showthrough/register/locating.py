@@ -1,0 +1,100 @@
+"""Locate the persons of a register in a release by quasi-identifiers: cells, rows or centroids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from showthrough.errors import InputError
+from showthrough.register.attribute import Attribute, Candidates
+from showthrough.register.linking import candidates
+from showthrough.register.locatability import locatability
+from showthrough.release.cells import CellColumn, covers, read_cells
+
+if TYPE_CHECKING:
+    from showthrough.register.register import Register
+    from showthrough.release.release import Release
+
+
+@dataclass(frozen=True)
+class Located:
+    """Who fits which groups, and how well persons can be located."""
+
+    candidates: Candidates
+    report: pl.DataFrame
+
+
+def locate(release: Release, name: str, register: Register) -> Located:
+    """All groups of the release that each person of the register fits."""
+    shared = [c for c in release.roles.quasi if c in register.quasi.columns]
+    if not shared:
+        raise InputError(
+            f"The register knows none of the quasi-identifiers of {name} ({', '.join(release.roles.quasi) or 'none'}): "
+            f"its columns are {', '.join(register.quasi.columns) or 'none'}. Name the columns alike."
+        )
+    if release.kind == "microaggregated":
+        from showthrough.register.nearby import near
+
+        found = near(release, register, shared)
+        return Located(found, locatability([], found, release=name))
+    attributes = [attribute(release, name, register, c) for c in shared]
+    found = candidates(attributes)
+    if release.kind == "bucketized":  # one row of exact quasi-identifiers per person: its group is the candidate
+        found = _groups_of_rows(release, found)
+    return Located(found, locatability(attributes, found, release=name))
+
+
+def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:
+    """One quasi-identifier: the persons' values and what each published cell covers of them."""
+    known = register.quasi[column]
+    values = known.drop_nulls().unique(maintain_order=True)
+    cells = cells_of(release, name, column, domain=values)
+    cover = covers(cells, values)
+    codes = pl.DataFrame({"v": values, "code": np.arange(values.len(), dtype=np.int32)})
+    person = pl.DataFrame({"v": known}).join(codes, on="v", how="left", maintain_order="left")["code"]
+    missing = values.is_in(pl.Series(sorted(cells.missing), dtype=pl.String).implode()).to_numpy()
+    mine = person.fill_null(-1).to_numpy().astype(np.int32)
+    mine[np.append(missing, False)[mine]] = -1
+    return Attribute(mine, cells.codes, cover.start, cover.code.astype(np.int32), cells.any, column)
+
+
+def cells_of(release: Release, name: str, column: str, *, domain: pl.Series | None = None) -> CellColumn:
+    """How the cells of one quasi-identifier are understood."""
+    hierarchy = release.hierarchies.get(column)
+    return read_cells(release.records[column], name=column, where=name, hierarchy=hierarchy, domain=domain)
+
+
+def understood(release: Release, name: str, *, register: Register | None = None) -> pl.DataFrame:
+    """How every different cell of a release was understood: column, cell, kind, meaning, rows."""
+    frames: list[pl.DataFrame] = []
+    for column in release.roles.quasi:
+        domain = None
+        if register is not None and column in register.quasi.columns:
+            domain = register.quasi[column].drop_nulls().unique(maintain_order=True)
+        frame = cells_of(release, name, column, domain=domain).understood()
+        frames.append(frame.select(pl.lit(column).alias("column"), pl.all()))
+    return pl.concat(frames) if frames else pl.DataFrame()
+
+
+def _groups_of_rows(release: Release, rows: Candidates) -> Candidates:
+    """From the rows that each person matches to the groups of these rows."""
+    from showthrough.register.place import positions
+
+    label = positions(release.records[release.roles.group or ""], release.labels).astype(np.int64)
+    person = np.repeat(np.arange(rows.persons), rows.counts)
+    groups = release.labels.len()
+    pair = np.unique(person * groups + label[rows.group])
+    start = np.searchsorted(pair // groups, np.arange(rows.persons + 1))
+    return Candidates(start.astype(np.int64), (pair % groups).astype(np.int32))
+
+
+def names_of(releases: Sequence[Release]) -> list[str]:
+    """What releases are called: by their names, or by their place in the history."""
+    names = [r.name or f"release {k}" for k, r in enumerate(releases, start=1)]
+    while len(set(names)) < len(names):
+        names = [n if names.count(n) == 1 else f"{n} ({k})" for k, n in enumerate(names, start=1)]
+    return names

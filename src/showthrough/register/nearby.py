@@ -1,0 +1,77 @@
+"""Locate the persons of a register among published centroids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from showthrough.errors import InputError, ReleaseError
+from showthrough.register.attribute import Candidates
+from showthrough.register.centroids import Measure, nearest, within
+
+if TYPE_CHECKING:
+    from showthrough.register.register import Register
+    from showthrough.release.release import Release
+
+Reals = npt.NDArray[np.float64]
+
+
+def near(release: Release, register: Register, shared: Sequence[str]) -> Candidates:
+    """The groups with the nearest centroid, or all within the published spread, as the release asks for.
+
+    Numbers count in standard deviations of the register, ordered levels in steps over all steps, names
+    as equal or not. A column in which everybody in the register is alike tells nothing apart.
+    """
+    persons, centroids, spreads, measures = [], [], [], []
+    for column in shared:
+        own, there, measure = _scaled(release, register, column)
+        if measure is None:
+            continue
+        persons.append(own)
+        centroids.append(there)
+        measures.append(measure)
+        width = release.roles.spread.get(column)
+        free = np.full(there.size, np.inf)
+        spreads.append(free if width is None else release.records[width].cast(pl.Float64).fill_null(np.inf).to_numpy())
+    if not measures:
+        raise InputError(
+            "Everybody in the register is alike in the quasi-identifiers of the release: nobody can be located."
+        )
+    x, c = np.stack(persons, axis=1), np.stack(centroids, axis=1)
+    if release.locate == "within":
+        return within(x, c, spreads=np.stack(spreads, axis=1), measures=measures)
+    return nearest(x, c, measures=measures)
+
+
+def _scaled(release: Release, register: Register, column: str) -> tuple[Reals, Reals, Measure | None]:
+    """Persons and centroids of one column as numbers, and how its differences count."""
+    theirs, mine = release.records[column], register.quasi[column]
+    if theirs.null_count():
+        raise ReleaseError(f"{release.name or 'The release'}: a centroid is missing in column {column!r}.")
+    if column in release.ordinal:
+        levels = release.ordinal[column]
+        rank = dict(zip(levels, range(len(levels)), strict=True))
+        own = _numbers(mine.replace_strict(rank, default=None, return_dtype=pl.Float64), mine, column)
+        there = theirs.replace_strict(rank, return_dtype=pl.Float64).to_numpy()
+        return own, there, Measure("ordinal", float(len(levels) - 1))
+    if theirs.dtype == pl.String:
+        words = pl.concat([theirs, mine.drop_nulls().alias(theirs.name)]).unique(maintain_order=True)
+        code = dict(zip(words, range(words.len()), strict=True))
+        known = mine.replace_strict(code, default=None, return_dtype=pl.Float64).fill_null(np.nan).to_numpy()
+        return known, theirs.replace_strict(code, return_dtype=pl.Float64).to_numpy(), Measure("nominal")
+    own = _numbers(mine.cast(pl.Float64, strict=False), mine, column)
+    scale = float(np.nanstd(own)) if np.isfinite(own).any() else 0.0
+    return own, theirs.cast(pl.Float64).to_numpy(), Measure("numeric", scale) if scale > 0 else None
+
+
+def _numbers(found: pl.Series, given: pl.Series, column: str) -> Reals:
+    strange = int((found.is_null() & given.is_not_null()).sum())
+    if strange:
+        raise InputError(
+            f"The register: {strange} entries of column {column!r} do not fit the centroids of the release."
+        )
+    return found.fill_null(np.nan).to_numpy()

@@ -1,0 +1,46 @@
+"""Who can be in which group of one release, whatever the source of the knowledge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Members of some groups whom nobody names: each of them is in one of the groups."""
+
+    groups: Ints  # positions among the groups of the release
+    members: int
+
+
+@dataclass(frozen=True)
+class Placing:
+    """The groups that each named person fits, and the unnamed members.
+
+    Groups are positions among the labels of the release. ``outside`` marks persons who may not be in
+    the release at all, although they fit a group of it.
+    """
+
+    ids: pl.Series
+    start: Ints  # [persons + 1] where the candidates of each person begin
+    group: Ints  # ascending for each person
+    outside: Flags  # [persons]
+    pools: tuple[Pool, ...] = ()
+    locatability: pl.DataFrame | None = None  # how well persons were located by quasi-identifiers
+
+    @property
+    def plain(self) -> bool:
+        """Whether everybody is in one known group."""
+        return self.group.size == self.ids.len() and not self.outside.any()
+
+
+def one_each(ids: pl.Series, group: npt.NDArray[np.integer], pools: tuple[Pool, ...] = ()) -> Placing:
+    """Everybody in one known group."""
+    return Placing(ids, np.arange(ids.len() + 1), group.astype(np.int64), np.zeros(ids.len(), dtype=bool), pools)
