@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior as Posterior
     from showthrough.inference.proof import Proof as Proof
     from showthrough.inference.run import infer as infer
+    from showthrough.register.history_file import read_history as read_history
+    from showthrough.register.register import Register as Register
+    from showthrough.register.register import read_register as read_register
     from showthrough.release.reading import read_release as read_release
     from showthrough.release.release import Release as Release
+    from showthrough.table.hierarchy import Hierarchy as Hierarchy
 
 __version__ = "0.1.0"
 
@@ -27,22 +31,30 @@ _HOME = {
     "Certificate": "showthrough.inference.certificate",
     "Posterior": "showthrough.inference.posterior",
     "Proof": "showthrough.inference.proof",
+    "Hierarchy": "showthrough.table.hierarchy",
+    "Register": "showthrough.register.register",
     "Release": "showthrough.release.release",
     "errors": "showthrough.errors",
     "infer": "showthrough.inference.run",
+    "read_history": "showthrough.register.history_file",
+    "read_register": "showthrough.register.register",
     "read_release": "showthrough.release.reading",
 }
 
 __all__ = [
     "Audit",
     "Certificate",
+    "Hierarchy",
     "Posterior",
     "Proof",
+    "Register",
     "Release",
     "__version__",
     "audit",
     "errors",
     "infer",
+    "read_history",
+    "read_register",
     "read_release",
 ]
 

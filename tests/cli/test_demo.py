@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from showthrough import __version__
-from showthrough.examples import figure1
+from showthrough.examples import figure1, shipped
 from tests.cli.running import run
 
 
@@ -74,7 +74,10 @@ def test_unwritable_folder(home):
 
 
 def test_the_files_are_the_shipped_ones(home):
-    assert [p.read_bytes() for p in figure1.write(home / "x")] == [figure1._raw("D1"), figure1._raw("D2")]
+    assert [p.read_bytes() for p in figure1.write(home / "x")] == [
+        shipped.raw("figure1", "D1.csv"),
+        shipped.raw("figure1", "D2.csv"),
+    ]
 
 
 def test_version():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from showthrough import Release, read_release
+from showthrough import Hierarchy, Release, read_release
 from showthrough.errors import FileError, InputError, ReleaseError
 from showthrough.release.reading import Given, fill_roles
 from tests.release.test_bucketized import RECORDS, ROLES, ROWS, TALLY, VALUES
@@ -190,10 +190,18 @@ def test_value_maps(plain):
             read_release(plain / "G.csv", value_map=plain / "map.csv", **roles)
 
 
-def test_hierarchies_are_kept_as_given(plain):
-    tree = object()
-    release = read_release(plain / "G.csv", sensitive="condition", quasi=["zip"], hierarchies={"zip": tree})
-    assert release.hierarchies["zip"] is tree
+def test_hierarchies_come_as_objects_files_or_trees(plain):
+    tree = Hierarchy.flat(["13012", "13053"])
+    (plain / "zip.csv").write_text("13012;*\n13053;*\n")
+
+    def read(given):
+        return read_release(plain / "G.csv", sensitive="condition", quasi=["zip"], hierarchies={"zip": given})
+
+    assert read(tree).hierarchies["zip"] is tree
+    assert read(plain / "zip.csv").hierarchies["zip"].leaves == tree.leaves
+    assert read({"*": ["13012", "13053"]}).hierarchies["zip"].leaves == tree.leaves
+    with pytest.raises(InputError, match="hierarchy"):
+        read(object())
 
 
 class Info:

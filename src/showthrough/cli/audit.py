@@ -24,15 +24,47 @@ class Changed(Enum):
 
 
 def audit(
-    releases: Annotated[list[Path], typer.Argument(help="CSV or Parquet files, or release folders, in order.")],
+    releases: Annotated[
+        list[Path],
+        typer.Argument(help="CSV or Parquet files, or release folders, in order; or one history file (.toml)."),
+    ],
     id: Annotated[Optional[str], typer.Option("--id", help="Column with the person's pseudonym.")] = None,
     sensitive: Annotated[Optional[str], typer.Option(help="Column with the sensitive value.")] = None,
     group: Annotated[Optional[str], typer.Option(help="Column with the group.")] = None,
+    quasi: Annotated[
+        Optional[str], typer.Option(help="Quasi-identifiers of releases without ids, with commas: zip,age.")
+    ] = None,
+    kind: Annotated[
+        Optional[str],
+        typer.Option(help="bucketized, generalized, counted or microaggregated, if the columns do not tell."),
+    ] = None,
+    register: Annotated[
+        Optional[Path],
+        typer.Option(
+            help="Who is who: a table of ids and exact quasi-identifiers; columns in_NAME say who is in NAME."
+        ),
+    ] = None,
+    present: Annotated[
+        Optional[list[str]],
+        typer.Option(help="NAME=FILE: the ids (one per line) of all who are in the release NAME."),
+    ] = None,
+    hierarchy: Annotated[
+        Optional[list[str]], typer.Option(help="COLUMN=FILE: hierarchy of a quasi-identifier, as ARX writes it.")
+    ] = None,
+    value_map: Annotated[
+        Optional[list[str]],
+        typer.Option(help="NAME=FILE: the common value for each value that the release NAME publishes."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show how cells were understood and who can be located.")
+    ] = False,
     values: Annotated[
         Optional[list[Path]],
         typer.Option(help="Second table of Anatomy's pair (group, value, count); once per release, in order."),
     ] = None,
-    count: Annotated[str, typer.Option(help="Column with the count in those tables.")] = "count",
+    count: Annotated[
+        Optional[str], typer.Option(help="Column with the count in those tables, or in a table of counts.")
+    ] = None,
     encoding: Annotated[Optional[str], typer.Option(help="Text encoding of CSV files, if not UTF-8.")] = None,
     changed: Annotated[
         Changed,
@@ -67,18 +99,32 @@ def audit(
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience):
         from showthrough.auditing.audit import audit as run
-        from showthrough.cli.files import check_targets, read_all
-        from showthrough.cli.output import Answer, deliver
+        from showthrough.cli.files import check_targets
+        from showthrough.cli.inputs import Named, pairs, read_inputs
+        from showthrough.cli.output import Answer, deliver, show_understood
         from showthrough.report.content import facts_frame, people_frame, with_bounds
 
         file = None if json in (None, "-") else json
         targets = [target for target in (people, file and Path(file)) if target]
-        check_targets(targets, [*releases, *(values or [])])
+        named = Named(pairs("present", present), pairs("hierarchy", hierarchy), pairs("value-map", value_map))
+        read = [*releases, *(values or []), *([register] if register else []), *named.files()]
+        check_targets(targets, read)
         if bounds is not None and people is None:
             raise InputError("--bounds adds columns to the people file: name one with --people FILE.")
-        history = read_all(releases, values, id=id, sensitive=sensitive, group=group, count=count, encoding=encoding)
+        roles = {"id": id, "sensitive": sensitive, "group": group, "count": count, "kind": kind, "encoding": encoding}
+        columns = None if quasi is None else [c.strip() for c in quasi.split(",") if c.strip()]
+        history, people_known = read_inputs(releases, values, register, named=named, quasi=columns, **roles)
+        if dry_run:
+            show_understood(history, people_known)
+            return
         with stages(quiet=quiet) as progress:
-            found = run(history, changed=changed.value, whole_values=whole_values, progress=progress)
+            found = run(
+                history,
+                register=people_known,
+                changed=changed.value,
+                whole_values=whole_values,
+                progress=progress,
+            )
             known = None
             if people is not None or audience == Audience.internal:
                 progress("proofs")

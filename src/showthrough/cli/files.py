@@ -8,27 +8,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from showthrough.auditing.audit import Audit
-from showthrough.errors import FileError, InputError
-from showthrough.release.reading import read_release
-from showthrough.release.release import Release
+from showthrough.errors import FileError
 from showthrough.report.content import content
 from showthrough.table.files import check_writable, written_whole
-
-
-def read_all(paths: Sequence[Path], values: Sequence[Path] | None, **roles: Any) -> list[Release]:
-    """Read every release; tables of values pair up with them in order."""
-    if values and len(values) != len(paths):
-        raise InputError(
-            f"{len(paths)} releases but {len(values)} tables of values: give --values once per release, in order "
-            "(or make release folders, which may be mixed with plain files)."
-        )
-    pairs: Sequence[Path | None] = values or [None] * len(paths)
-    return [read_release(path, pair, **roles) for path, pair in zip(paths, pairs, strict=True)]
 
 
 def check_targets(targets: Sequence[Path], inputs: Sequence[Path]) -> None:

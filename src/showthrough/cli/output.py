@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import polars as pl
 from showthrough.auditing.audit import Audit
 from showthrough.cli.common import out, say
 from showthrough.cli.files import as_json, print_json, write_together
+from showthrough.register.place import located_in
+from showthrough.register.register import Register
+from showthrough.release.release import Release
 from showthrough.report import terminal
 
 
@@ -21,6 +25,24 @@ class Answer:
     facts: pl.DataFrame | None
     people: pl.DataFrame | None
     audience: str
+
+
+def show_understood(releases: Sequence[Release], register: Register | None) -> None:
+    """How cells were read and who can be located, before anything is inferred."""
+    from showthrough.cli.inputs import how_understood
+    from showthrough.inference.run import known
+
+    console = out()
+    cells = how_understood(releases, register)
+    if cells.height:
+        console.print(terminal.frame_table(cells, title="How the cells were understood"))
+    told, given = known(releases, register)
+    if given.register is not None:
+        located = located_in(told, given)
+        if located is not None:
+            console.print()
+            console.print(terminal.locatability_table(located))
+    console.print("Nothing was inferred: this was a dry run.")
 
 
 def deliver(answer: Answer, *, json: str | None, people: Path | None, quiet: bool) -> None:

@@ -6,13 +6,11 @@ leave and 14 and 15 arrive.
 
 from __future__ import annotations
 
-import os
-from importlib.resources import files
 from pathlib import Path
 
-from showthrough.errors import FileError
+from showthrough.examples import shipped
 from showthrough.release.release import Release
-from showthrough.table.files import parse_table, read_bytes, unwritable, written_whole
+from showthrough.table.files import parse_table
 
 NAMES = ("D1", "D2")
 STORY = (
@@ -26,7 +24,7 @@ def releases() -> tuple[Release, ...]:
     """D1 with 13 persons and D2 with 12."""
     return tuple(
         Release.bucketized(
-            parse_table(_raw(name), f"{name}.csv"),
+            parse_table(shipped.raw("figure1", f"{name}.csv"), f"{name}.csv"),
             id="pseudonym",
             sensitive="disease",
             group="group",
@@ -38,19 +36,4 @@ def releases() -> tuple[Release, ...]:
 
 def write(folder: Path) -> list[Path]:
     """Copy the two tables as CSV files; other files of these names are never overwritten."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise unwritable(folder, problem) from None
-    targets = [folder / f"{name}.csv" for name in NAMES]
-    for name, target in zip(NAMES, targets, strict=True):
-        if os.path.lexists(target) and not (target.is_file() and read_bytes(target) == _raw(name)):
-            raise FileError(f"{target} exists and is not the example: nothing was written. Choose another --folder.")
-    for name, target in zip(NAMES, targets, strict=True):
-        with written_whole(target) as stream:
-            stream.write(_raw(name))
-    return targets
-
-
-def _raw(name: str) -> bytes:
-    return (files("showthrough.examples") / "figure1" / f"{name}.csv").read_bytes()
+    return shipped.write("figure1", [f"{name}.csv" for name in NAMES], folder)

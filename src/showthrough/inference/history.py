@@ -25,6 +25,7 @@ from showthrough.release.release import Release
 from showthrough.table.frames import one_kind
 
 ABSENT = -1
+LONGEST_CELLS = 80
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,16 @@ class History:
         """The name of a group as published."""
         release = self.release_of(group)
         return self.labels[release][group - int(self.first_group[release])]
+
+    def group_name(self, group: int) -> str:
+        """A group as a reader finds it: its label, and its cells where groups are made of cells."""
+        release, label = self.release_of(group), str(self.group_label(group))
+        published = self.releases[release]
+        if published.kind not in ("generalized", "counted") or published.roles.group or not published.roles.quasi:
+            return label
+        cells = published.records.row(group - int(self.first_group[release]))
+        told = ", ".join("*" if cell is None else str(cell) for cell in cells)
+        return f"{label} ({told})" if len(told) <= LONGEST_CELLS else f"{label} ({told[: LONGEST_CELLS - 1]}…)"
 
     def groups_of(self, release: int, person: int) -> list[int]:
         """The groups in which a person can be in a release; ABSENT if it may be in none."""
@@ -223,7 +234,7 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     first = int(persons[0])
     fits = [[g for g in history.groups_of(r, first) if g != ABSENT] for r in range(len(history.names))]
     where = [
-        f"group {', '.join(str(history.group_label(g)) for g in own[:4])}{' …' if own[4:] else ''} of "
+        f"group {', '.join(history.group_name(g) for g in own[:4])}{' …' if own[4:] else ''} of "
         f"{history.names[history.release_of(own[0])]} with "
         + ", ".join(str(v) for v in sorted({v for g in own for v in history.values_in(g)}, key=str)[:12])
         for own in fits

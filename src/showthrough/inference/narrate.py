@@ -57,7 +57,7 @@ class Narrator:
         """Group 1 of D1; groups 1 and 2 of D2."""
         release = self.history.names[self.history.release_of(groups[0])]
         word = "group" if len(groups) == 1 else "groups"
-        return f"{word} {listed(self.history.group_label(g) for g in groups)} of {release}"
+        return f"{word} {listed(self.history.group_name(g) for g in groups)} of {release}"
 
     def tell(self, weights: Ints, possible: Flags) -> str:
         """A cut if the weights are one, otherwise the sum itself."""

@@ -135,6 +135,14 @@ class Posterior:
         columns = pl.Series("lower", lower[wanted]), pl.Series("upper", upper[wanted])
         return self._per_person(wanted, *columns, people=people)
 
+    def locatability(self) -> pl.DataFrame | None:
+        """How many persons of the register fit one, several or no group of each release, and why none.
+
+        Only for releases whose persons were located by quasi-identifiers; None if there are none.
+        """
+        frames = [frame for frame in self.history.located if frame is not None]
+        return pl.concat(frames) if frames else None
+
     def extend(self, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
         """The posterior with one more release; only what the release touches is solved again."""
         from showthrough.inference.increment import extend

@@ -213,7 +213,7 @@ def refuse_orphan_rows(history: History, problem: Problem) -> None:
     people = history.who_fits(group)
     people = people[people < history.named]
     text = (
-        f"The releases contradict each other: group {history.group_label(group)} of {name} publishes "
+        f"The releases contradict each other: group {history.group_name(group)} of {name} publishes "
         f"{value} {history.row_count[row]} time(s), but each of the {people.size} persons who can be in it{{who}} is, "
         f"in another release, in a group without {value}."
     )

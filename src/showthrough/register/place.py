@@ -146,6 +146,15 @@ def _counterfeits(release: Release) -> tuple[Pool, ...]:
     return tuple(Pool(np.array([g]), int(fakes[g])) for g in np.flatnonzero(fakes))
 
 
+def located_in(releases: Sequence[Release], given: Given) -> pl.DataFrame | None:
+    """How well persons can be located in each release that publishes no ids."""
+    from showthrough.register.locating import names_of
+
+    found = [place(r, name, given).locatability for name, r in zip(names_of(releases), releases, strict=True)]
+    frames = [frame for frame in found if frame is not None]
+    return pl.concat(frames) if frames else None
+
+
 def register_of(releases: Sequence[Release], given: Any) -> Register | None:
     """The register that is given, or what releases without a sensitive column tell about who is who."""
     from showthrough.register.register import Register

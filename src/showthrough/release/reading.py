@@ -17,8 +17,10 @@ from showthrough.release.parts import Source
 from showthrough.release.recode import read_value_map
 from showthrough.release.release import Release, from_source
 from showthrough.release.roles import known_kind, make_roles
+from showthrough.table.datapackage import read_datapackage
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns
+from showthrough.table.hierarchy import as_hierarchy
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,10 @@ def read_release(
     read as text: ``02139`` stays ``02139``. Without ``kind``, a file with ``id`` and ``group`` is
     bucketized, one with a ``count`` column and no ids counted, one with ``spread`` or ``ordinal``
     microaggregated, and one with ``quasi`` alone generalized; without ``sensitive`` such a file acts as
-    a register. ``counterfeits`` is a file with groups and counts; ``value_map`` one with two columns,
-    published value and common value, below a header of any names (or a mapping).
+    a register. A ``datapackage.json`` beside the file fills in roles that are not named. ``hierarchies``
+    maps columns to a `Hierarchy`, an ARX hierarchy file or a nested dict. ``counterfeits`` is a file
+    with groups and counts; ``value_map`` one with two columns, published value and common value, below
+    a header of any names (or a mapping).
     """
     source = os.fspath(path)
     if os.path.isdir(source):
@@ -71,14 +75,14 @@ def read_release(
     else:
         if not os.path.exists(source):
             raise FileError(f"There is no file {source}.")
-        # Roles that datapackage.json beside the file declares go here: fill_roles(given, read_datapackage(...)).
-        given = fill_roles(Given(id, sensitive, group, quasi, count, spread), {})
+        described = read_datapackage(source) or {}
+        given = fill_roles(Given(id, sensitive, group, quasi, count, spread), described)
         plain = {"encoding": encoding, "counterfeits": counterfeits}
         options = {**microaggregated.options(ordinal, nominal), "locate": locate}
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
     if hierarchies is not None:
-        loaded = replace(loaded, hierarchies=MappingProxyType(dict(hierarchies)))
+        loaded = replace(loaded, hierarchies=MappingProxyType({c: as_hierarchy(h) for c, h in hierarchies.items()}))
     if value_map is None:
         return loaded
     coding = value_map if isinstance(value_map, Mapping) else read_value_map(value_map, encoding=encoding)

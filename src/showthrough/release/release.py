@@ -19,6 +19,7 @@ from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles as Roles
 from showthrough.release.roles import make_roles
 from showthrough.table.frames import to_polars
+from showthrough.table.hierarchy import as_hierarchy
 
 
 def _nothing() -> Mapping[str, Any]:
@@ -192,7 +193,7 @@ class Release:
             name=name,
             date=date,
             parameters=MappingProxyType(dict(parameters or {})),
-            hierarchies=MappingProxyType(dict(hierarchies or {})),
+            hierarchies=MappingProxyType({c: as_hierarchy(h) for c, h in (hierarchies or {}).items()}),
         )
 
     @property

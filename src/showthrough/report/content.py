@@ -14,6 +14,7 @@ import polars as pl
 from showthrough import __version__
 from showthrough.auditing.audit import Audit
 from showthrough.errors import InputError, LongProofError
+from showthrough.release.release import Release
 
 SCHEMA = "showthrough.audit"
 VERSION = 1
@@ -38,6 +39,9 @@ def content(
         "certificate": audit.posterior.certificate.as_dict(),
         "summary": summary(audit),
     }
+    located = audit.posterior.locatability()
+    if located is not None:
+        found["locatability"] = located.to_dicts()
     if audience == "internal":
         found["people"] = [_plain(row) for row in audit.people.iter_rows(named=True)]
         found["facts"] = facts(audit, proofs=proofs, known=known)
@@ -60,6 +64,12 @@ def summary(audit: Audit) -> list[str]:
             lines.append(
                 f"{j.newly_certain} of them became certain only by combining: no single release gives them away."
             )
+    loose = [r.name for r in audit.posterior.history.releases if _untied(audit, r)]
+    if loose and not one:
+        lines.append(
+            f"{_names(loose)} publish{'es' if len(loose) == 1 else ''} no ids, and no register says who is who: nobody "
+            "in there is tied to another release. A register (--register) would tell more."
+        )
     excluded = j.impossible_by_sets + j.impossible_by_counts
     if excluded:
         lines.append(
@@ -79,6 +89,15 @@ def summary(audit: Audit) -> list[str]:
         + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
     )
     return lines
+
+
+def _untied(audit: Audit, release: Release) -> bool:
+    given = audit.posterior.history.given
+    return release.roles.id is None and given.register is None and release.name not in given.membership
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def facts(

@@ -24,6 +24,10 @@ def show_audit(console: Console, audit: Audit, *, audience: str, known: pl.DataF
     """Figures for everybody; people and reasons for the internal audience (``known``: the facts, if made)."""
     console.print(releases_table(audit))
     console.print()
+    located = audit.posterior.locatability()
+    if located is not None:
+        console.print(locatability_table(located))
+        console.print()
     console.print(_bullets(summary(audit)))
     console.print()
     console.print(Text(f"Numerics: {audit.posterior.certificate}.", style="dim"))
@@ -78,6 +82,31 @@ def releases_table(audit: Audit) -> Table:
         "all together", str(j.persons), "", str(j.values), str(j.certain), f"{j.entropy_nats:.6f}", "", style=style
     )
     return table
+
+
+def frame_table(frame: pl.DataFrame, *, title: str, most: int = 200) -> Table:
+    """A frame as a table."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for name in frame.columns:
+        table.add_column(name, overflow="fold", justify="right" if frame[name].dtype.is_numeric() else "left")
+    for row in frame.head(most).iter_rows():
+        table.add_row(*(Text(printable("" if cell is None else str(cell))) for cell in row))
+    if frame.height > most:
+        table.caption = f"… and {frame.height - most} more"
+    return table
+
+
+def locatability_table(frame: pl.DataFrame) -> Table:
+    """How many persons of the register fit one, several or no group of each release."""
+    told = frame.filter((pl.col("persons") > 0) | (pl.col("fits") == "one group"))
+    shown = told.select(
+        "release",
+        "fits",
+        pl.col("persons"),
+        (pl.col("share") * 100).round(1).cast(pl.String).add(" %").alias("share"),
+        pl.concat_str([pl.col("column"), pl.col("reason")], separator=": ", ignore_nulls=True).alias("why none"),
+    )
+    return frame_table(shown, title="Where the persons of the register can be located")
 
 
 def show_facts(console: Console, entries: Sequence[Mapping[str, Any]], *, total: int) -> None:

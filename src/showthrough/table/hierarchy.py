@@ -201,6 +201,21 @@ class Hierarchy:
         return {label: sorted(leaves) for label, leaves in under.items()}
 
 
+def as_hierarchy(given: Any) -> Hierarchy:
+    """A hierarchy from whatever tells one: itself, an ARX file, a nested dict, or rows of labels."""
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return Hierarchy.read(given)
+    if isinstance(given, Mapping):
+        return Hierarchy.from_tree(given)
+    if not isinstance(given, Iterable):
+        raise InputError(
+            f"Expected a hierarchy, a file of one, a nested dict or rows of labels, got {type(given).__name__}."
+        )
+    return Hierarchy.from_rows(given)
+
+
 def _column(values: pl.Series | Iterable[Any]) -> pl.Series:
     """Text without blanks around it; empty texts are gaps."""
     if isinstance(values, pl.Series):

@@ -1,0 +1,32 @@
+"""Examples that ship with the package: their files, and copies of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from showthrough.errors import FileError
+from showthrough.table.files import read_bytes, unwritable, written_whole
+
+
+def raw(example: str, file: str) -> bytes:
+    """The bytes of a file of an example."""
+    return (files("showthrough.examples") / example / file).read_bytes()
+
+
+def write(example: str, names: Sequence[str], folder: Path) -> list[Path]:
+    """Copy the files of an example; other files of these names are never overwritten."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise unwritable(folder, problem) from None
+    targets = [folder / name for name in names]
+    for name, target in zip(names, targets, strict=True):
+        if os.path.lexists(target) and not (target.is_file() and read_bytes(target) == raw(example, name)):
+            raise FileError(f"{target} exists and is not the example: nothing was written. Choose another --folder.")
+    for name, target in zip(names, targets, strict=True):
+        with written_whole(target) as stream:
+            stream.write(raw(example, name))
+    return targets
