@@ -1,0 +1,1 @@
+"""Privacy models that one release can satisfy: one file per criterion, all on the same counts."""

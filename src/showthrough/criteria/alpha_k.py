@@ -1,0 +1,63 @@
+"""(α,k)-anonymity: k persons per group, and no value makes up more than α of one.
+
+Wong, Li, Fu, Wang, *(α,k)-Anonymity: An Enhanced k-Anonymity Model for Privacy Preserving Data
+Publishing*, KDD 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.criterion import Checked, at_most, need, text
+from showthrough.errors import InputError
+from showthrough.inference.arrays import Flags, Reals
+
+
+@dataclass(frozen=True)
+class AlphaKAnonymity(Checked):
+    """Every group has at least ``k`` persons and no value makes up more than ``alpha`` of it.
+
+    With ``values`` only these are looked at: those that a person would want to hide.
+    """
+
+    alpha: float
+    k: int
+    values: tuple[Hashable, ...] | None = None
+    name: ClassVar[str] = "(α,k)-anonymity"
+    citation: ClassVar[str] = "Wong, Li, Fu, Wang, KDD 2006"
+    more_is_better: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        need(0 <= self.alpha <= 1, f"(α,k)-anonymity needs α between 0 and 1, not {self.alpha}.")
+        need(self.k >= 1, f"(α,k)-anonymity needs k of at least 1, not {self.k}.")
+
+    def __str__(self) -> str:
+        return f"({text(self.alpha)},{self.k})-anonymity"
+
+    def level(self, counts: GroupCounts) -> Reals:
+        """The largest share of a value; infinite with fewer than k persons."""
+        if self.values is None:
+            share = counts.largest / counts.size
+        else:
+            if counts.labels is None:
+                raise InputError("(α,k)-anonymity of certain values needs their labels, which these counts lack.")
+            watched = np.array([label in self.values for label in counts.labels.to_list()], dtype=bool)
+            share = counts.highest(np.where(watched[counts.value], counts.share, 0.0))
+        level: Reals = np.where(counts.size >= self.k, share, np.inf)
+        return level
+
+    def met(self, level: Reals) -> Flags:
+        """At most α."""
+        return at_most(level, self.alpha)
+
+    def says(self, level: float) -> str:
+        """The largest share."""
+        if np.isinf(level):
+            return f"Some group has fewer than {self.k} persons."
+        which = "value" if self.values is None else "watched value"
+        return f"The most frequent {which} of a group makes up {text(100 * level)} % of it at most."

@@ -1,0 +1,57 @@
+"""β-likeness: no value is much more frequent in a group than in the table, relative to the table.
+
+Cao and Karras, *Publishing Microdata with a Robust Privacy Guarantee*, PVLDB 5(11), 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.criterion import Checked, at_most, need, text
+from showthrough.inference.arrays import Flags, Reals
+
+
+@dataclass(frozen=True)
+class BetaLikeness(Checked):
+    """(p − q)/q ≤ ``beta`` for every value with share p in a group above its share q in the table.
+
+    ``enhanced``: ≤ min(β, −ln q), which also bounds how common a common value may become.
+    """
+
+    beta: float
+    enhanced: bool = False
+    name: ClassVar[str] = "β-likeness"
+    citation: ClassVar[str] = "Cao and Karras, PVLDB 2012"
+    more_is_better: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        need(self.beta >= 0, f"β-likeness needs β of at least 0, not {self.beta}.")
+
+    def __str__(self) -> str:
+        return f"{'enhanced' if self.enhanced else 'basic'} {text(self.beta)}-likeness"
+
+    def level(self, counts: GroupCounts) -> Reals:
+        """The smallest β; infinite where the enhanced bound −ln q is exceeded."""
+        with np.errstate(divide="ignore"):
+            reference = counts.reference("all")
+            gain = counts.share / reference[counts.value] - 1.0
+            if self.enhanced:
+                bound = -np.log(reference)[counts.value]
+                gain = np.where((gain > 1e-12) & ~(gain <= bound * (1 + 1e-12)), np.inf, gain)
+        return np.maximum(counts.highest(gain), 0.0)
+
+    def met(self, level: Reals) -> Flags:
+        """At most β."""
+        return at_most(level, self.beta)
+
+    def says(self, level: float) -> str:
+        """The largest relative gain."""
+        if np.isinf(level):
+            if self.enhanced:
+                return "In some group a value gains more than −ln of its share in the table, so no β is large enough."
+            return "Some group holds a value that the table lacks."
+        return f"A value is at most {text(1 + level)} times as frequent in a group as in the table."

@@ -1,0 +1,177 @@
+"""What every criterion is, and what checking one gives.
+
+A criterion is a frozen dataclass of its parameters. It turns the counts of all groups into one
+level per group and says which levels satisfy it; everything else is shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import polars as pl
+
+from showthrough.criteria.counts import Counted, GroupCounts, of_release
+from showthrough.errors import InputError
+from showthrough.inference.arrays import Flags, Reals
+
+WORST = 10
+"""How many of the worst groups a check lists."""
+ROUNDING = 1e-12
+"""Relative room for binary rounding: 0.8 − 0.7 is 0.1, and three equally frequent values reach l = 3."""
+
+
+class Criterion(Protocol):
+    """A privacy model with its parameters."""
+
+    name: ClassVar[str]
+    citation: ClassVar[str]
+    more_is_better: ClassVar[bool]
+    """Whether a larger level protects more, as k does, or less, as t does."""
+
+    def level(self, counts: GroupCounts) -> Reals:
+        """The level that each group reaches."""
+        ...
+
+    def met(self, level: Reals) -> Flags:
+        """Which of these levels satisfy the criterion."""
+        ...
+
+    def check(
+        self, release: Any, *, sensitive: str | Sequence[str] | None = None, quasi: Sequence[str] | None = None
+    ) -> Check:
+        """Apply the criterion to a release, or to a frame with its roles."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check:
+    """One criterion applied to one release."""
+
+    criterion: str
+    holds: bool
+    level: float
+    """The worst level of any group."""
+    failing_groups: int
+    failing_persons: int
+    worst: pl.DataFrame
+    """The worst groups: their labels, persons and level, the worst first."""
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def __repr__(self) -> str:
+        return f"<Check {'holds' if self.holds else 'fails'}: {self.sentence}>"
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+class Checked:
+    """The part of a criterion that is the same for all of them."""
+
+    name: ClassVar[str]
+    more_is_better: ClassVar[bool] = True
+    needs_values: ClassVar[bool] = True
+
+    def says(self, level: float) -> str:
+        """What the worst level of a release means, in one sentence."""
+        raise NotImplementedError
+
+    def level(self, counts: GroupCounts) -> Reals:
+        """The level that each group reaches."""
+        raise NotImplementedError
+
+    def met(self, level: Reals) -> Flags:
+        """Which of these levels satisfy the criterion."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.name
+
+    def fitted(self, counted: Counted) -> Checked:
+        """The criterion made ready for these groups; most need nothing."""
+        return self
+
+    def worst(self, level: Reals) -> float:
+        """The level of the release: that of its worst group."""
+        return float(level.min() if self.more_is_better else level.max())
+
+    def badness(self, level: Reals) -> Reals:
+        """The larger, the worse the group."""
+        return -level if self.more_is_better else level
+
+    def check(
+        self, release: Any, *, sensitive: str | Sequence[str] | None = None, quasi: Sequence[str] | None = None
+    ) -> Check:
+        """Apply the criterion to a release, or to a frame with its roles."""
+        counted = of_release(release, sensitive, quasi)
+        if self.needs_values and not counted.has_values:
+            raise InputError(f"{self.name} looks at sensitive values: name their column (sensitive).")
+        if counted.counts.groups == 0:
+            raise InputError("The release has no groups: there is nothing to check.")
+        ready = self.fitted(counted)
+        level = ready.level(counted.counts)
+        failing = ~ready.met(level)
+        size = counted.counts.size
+        worst = ready.worst(level)
+        order = np.lexsort((size, -ready.badness(level)))[:WORST]
+        listed = counted.labelled(order).with_columns(
+            pl.Series("persons", size[order]), pl.Series("level", level[order])
+        )
+        groups, persons = int(failing.sum()), int(size[failing].sum())
+        return Check(
+            criterion=str(self),
+            holds=groups == 0,
+            level=worst,
+            failing_groups=groups,
+            failing_persons=persons,
+            worst=listed,
+            sentence=_sentence(str(self), ready.says(worst), groups, counted.counts.groups, persons),
+        )
+
+
+def at_least(level: Reals, limit: float) -> Flags:
+    """Level ≥ limit, up to rounding."""
+    found: Flags = level >= limit - ROUNDING * abs(limit)
+    return found
+
+
+def at_most(level: Reals, limit: float) -> Flags:
+    """Level ≤ limit, up to rounding."""
+    found: Flags = level <= limit + ROUNDING * max(abs(limit), 1.0)
+    return found
+
+
+def below(level: Reals, limit: float) -> Flags:
+    """Level < limit, where a difference within rounding is none."""
+    found: Flags = level < limit - ROUNDING * max(abs(limit), 1.0)
+    return found
+
+
+def need(fits: bool, message: str) -> None:
+    """A parameter that makes no sense ends in a sentence."""
+    if not fits:
+        raise InputError(message)
+
+
+def text(level: float) -> str:
+    """A level as people write it: 3, 2.5, 0.375, ∞."""
+    if np.isinf(level):
+        return "∞" if level > 0 else "−∞"
+    return f"{level:.0f}" if level == round(level) else f"{level:.6g}"
+
+
+def persons(n: int) -> str:
+    """A number of persons in words."""
+    return "1 person" if n == 1 else f"{n} persons"
+
+
+def _sentence(what: str, says: str, failing: int, groups: int, n: int) -> str:
+    if not failing:
+        return f"{what} holds. {says}"
+    each = "1 group" if groups == 1 else f"{groups} groups"
+    return f"{what} does not hold for {failing} of {each} ({persons(n)}). {says}"

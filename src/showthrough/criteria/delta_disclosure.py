@@ -1,0 +1,56 @@
+"""δ-disclosure privacy: in every group every value is about as frequent as in the table.
+
+Brickell and Shmatikov, *The Cost of Privacy: Destruction of Data-Mining Utility in Anonymized
+Data Publishing*, KDD 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.criterion import Checked, below, need, text
+from showthrough.inference.arrays import Flags, Reals
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(Checked):
+    """|ln(p/q)| < ``delta`` for every value, with share p in the group and q in the table.
+
+    By the definition a value that a group lacks breaks it (ln 0). ``occurring`` looks only at the
+    values that occur, as ARX and pyCANON do (with logarithms to base 2: divide by ln 2).
+    """
+
+    delta: float
+    occurring: bool = False
+    name: ClassVar[str] = "δ-disclosure"
+    citation: ClassVar[str] = "Brickell and Shmatikov, KDD 2008"
+    more_is_better: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        need(self.delta > 0, f"δ-disclosure needs δ above 0, not {self.delta}.")
+
+    def __str__(self) -> str:
+        return f"{text(self.delta)}-disclosure{' of occurring values' if self.occurring else ''}"
+
+    def level(self, counts: GroupCounts) -> Reals:
+        """The δ that must be exceeded."""
+        with np.errstate(divide="ignore"):
+            distance = np.abs(np.log(counts.share / counts.reference("all")[counts.value]))
+        level = counts.highest(distance)
+        if not self.occurring:
+            level = np.where(counts.distinct < np.count_nonzero(counts.total), np.inf, level)
+        return level
+
+    def met(self, level: Reals) -> Flags:
+        """Below δ."""
+        return below(level, self.delta)
+
+    def says(self, level: float) -> str:
+        """The largest ratio either way."""
+        if np.isinf(level):
+            return "Some group lacks a value that the table holds, which tells that nobody in it has this value."
+        return f"A value is at most {text(float(np.exp(level)))} times more or less frequent in a group than in the table."

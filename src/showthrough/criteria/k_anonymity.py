@@ -1,0 +1,44 @@
+"""k-anonymity: every group has at least k persons.
+
+Samarati, *Protecting Respondents' Identities in Microdata Release*, TKDE 13(6), 2001;
+Sweeney, *k-Anonymity: A Model for Protecting Privacy*, IJUFKS 10(5), 2002.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.criterion import Checked, at_least, need, persons
+from showthrough.inference.arrays import Flags, Reals
+
+
+@dataclass(frozen=True)
+class KAnonymity(Checked):
+    """Every group has at least ``k`` persons."""
+
+    k: int
+    name: ClassVar[str] = "k-anonymity"
+    citation: ClassVar[str] = "Samarati, TKDE 2001; Sweeney, IJUFKS 2002"
+    needs_values: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        need(self.k >= 1, f"k-anonymity needs k of at least 1, not {self.k}.")
+
+    def __str__(self) -> str:
+        return f"{self.k}-anonymity"
+
+    def level(self, counts: GroupCounts) -> Reals:
+        """Persons in the group."""
+        return counts.size.astype(np.float64)
+
+    def met(self, level: Reals) -> Flags:
+        """At least k."""
+        return at_least(level, self.k)
+
+    def says(self, level: float) -> str:
+        """The size of the smallest group."""
+        return f"The smallest group has {persons(int(level))}."

@@ -1,0 +1,126 @@
+"""t-closeness: the values of every group are distributed like those of the table.
+
+Li, Li, Venkatasubramanian, *t-Closeness: Privacy Beyond k-Anonymity and l-Diversity*, ICDE 2007.
+The distance is the earth mover's distance with one of three ground distances between values. A
+group mentions few of the values, so every distance is summed over the entries of the group alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.criterion import Checked, at_most, need, text
+from showthrough.criteria.ground import tree
+from showthrough.errors import InputError
+from showthrough.inference.arrays import Flags, Ints, Reals
+
+
+@dataclass(frozen=True)
+class TCloseness(Checked):
+    """The distribution of values in every group is at most ``t`` from that of the table.
+
+    ``distance``: ``equal`` (all values equally far), ``ordered`` (by rank among the table's
+    values) or a hierarchy (see `showthrough.criteria.ground.tree`). ``reference``: ``all`` rows of
+    the table, as ARX compares, or those ``kept`` in groups, as pyCANON does.
+    """
+
+    t: float
+    distance: Any = "equal"
+    reference: str = "all"
+    name: ClassVar[str] = "t-closeness"
+    citation: ClassVar[str] = "Li, Li, Venkatasubramanian, ICDE 2007"
+    more_is_better: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        need(0 <= self.t <= 1, f"t-closeness needs t between 0 and 1, not {self.t}.")
+        need(self.reference in ("all", "kept"), f"The reference is 'all' or 'kept', not {self.reference!r}.")
+        named = not isinstance(self.distance, str) or self.distance in ("equal", "ordered")
+        need(named, f"The distance is 'equal', 'ordered' or a hierarchy, not {self.distance!r}.")
+
+    def __str__(self) -> str:
+        how = self.distance if isinstance(self.distance, str) else "hierarchical"
+        return f"{text(self.t)}-closeness ({how} distance, {self.reference} rows)"
+
+    def level(self, counts: GroupCounts) -> Reals:
+        """The earth mover's distance of each group from the table."""
+        if counts.groups == 0:
+            return np.zeros(0)
+        q = counts.reference(self.reference)
+        if not isinstance(self.distance, str):
+            return hierarchical(counts, q, tree(self.distance, counts.values, counts.labels))
+        return equal(counts, q) if self.distance == "equal" else ordered(counts, q)
+
+    def met(self, level: Reals) -> Flags:
+        """At most t."""
+        return at_most(level, self.t)
+
+    def says(self, level: float) -> str:
+        """The largest distance."""
+        rows = "all rows" if self.reference == "all" else "the kept rows"
+        return f"The values of a group are at most {text(level)} away from those of {rows}."
+
+
+def equal(counts: GroupCounts, q: Reals) -> Reals:
+    """½ Σ |p − q| = Σ (p − q)⁺: the values that a group lacks need no term."""
+    gain = counts.share - q[counts.value]
+    np.maximum(gain, 0.0, out=gain)
+    found: Reals = counts.sums(gain)
+    return found
+
+
+def ordered(counts: GroupCounts, q: Reals) -> Reals:
+    """1/(m − 1) · Σ_i |Σ_{j≤i} (p_j − q_j)| over the m values that the reference holds, in order.
+
+    Between two entries of a group the sum of p stands still while that of q grows, so the terms
+    change their sign at most once there: each stretch is two differences of running sums.
+    """
+    rank = np.cumsum(q > 0) - 1
+    m = int(rank[-1]) + 1
+    if (q[counts.value] == 0).any():
+        raise InputError("Some group holds a value that the reference table lacks: there is no order to compare by.")
+    if m < 2:
+        return np.zeros(counts.groups)
+    Q = np.cumsum(q[q > 0])
+    running = np.concatenate([[0.0], np.cumsum(Q)])
+    entry = rank[counts.value]
+    done = np.cumsum(counts.count)
+    before = np.repeat(done[counts.start[1:] - 1] - counts.size, counts.distinct)
+    P = (done - before) / np.repeat(counts.size, counts.distinct)
+    stop = np.append(entry[1:], m)
+    stop[counts.start[1:] - 1] = m
+    turn = np.clip(np.searchsorted(Q, P), entry, stop)
+    below = P * (turn - entry) - (running[turn] - running[entry])
+    above = (running[stop] - running[turn]) - P * (stop - turn)
+    first = running[entry[counts.start[:-1]]]
+    found: Reals = (counts.sums(below + above) + first) / (m - 1)
+    return found
+
+
+def hierarchical(counts: GroupCounts, q: Reals, levels: list[Ints]) -> Reals:
+    """Σ over inner nodes of height/H · min(surplus, lack) among their children (section 4.2 of the paper).
+
+    A node that a group does not reach has no surplus, and what its children lack is settled
+    higher up, so only nodes with entries of the group matter.
+    """
+    H = len(levels)
+    group, node, p, mass = counts.group, counts.value.astype(np.int64), counts.share, q
+    cost = np.zeros(counts.groups)
+    child = np.arange(counts.values)
+    for h, ancestor in enumerate(levels, start=1):
+        nodes = int(ancestor.max()) + 1
+        up = np.zeros(int(child.max()) + 1, dtype=np.int64)
+        up[child] = ancestor
+        surplus = np.maximum(p - mass[node], 0.0)
+        key, inverse = np.unique(group * nodes + up[node], return_inverse=True)
+        mass = np.bincount(up, weights=mass, minlength=nodes)
+        p = np.bincount(inverse, weights=p, minlength=key.size)
+        surplus = np.bincount(inverse, weights=surplus, minlength=key.size)
+        group, node = np.divmod(key, nodes)
+        lack = surplus - (p - mass[node])
+        cost += np.bincount(group, weights=h / H * np.maximum(np.minimum(surplus, lack), 0.0), minlength=counts.groups)
+        child = ancestor
+    return cost

@@ -1,0 +1,1 @@
+"""What a release costs its readers: information loss, group sizes, error of counting queries."""
