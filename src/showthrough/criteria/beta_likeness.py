@@ -42,7 +42,8 @@ class BetaLikeness(Checked):
             if self.enhanced:
                 bound = -np.log(reference)[counts.value]
                 gain = np.where((gain > 1e-12) & ~(gain <= bound * (1 + 1e-12)), np.inf, gain)
-        return np.maximum(counts.highest(gain), 0.0)
+        level: Reals = np.maximum(counts.highest(gain), 0.0)
+        return level
 
     def met(self, level: Reals) -> Flags:
         """At most β."""

@@ -82,7 +82,8 @@ class GroupCounts:
     @cached_property
     def size(self) -> Ints:
         """Persons per group."""
-        return self.sums(self.count)
+        found: Ints = self.sums(self.count)
+        return found
 
     @cached_property
     def group(self) -> Ints:
@@ -123,10 +124,9 @@ class GroupCounts:
         """Σ of ``weight`` over the entries of each group."""
         return np.add.reduceat(weight, self.start[:-1]) if self.groups else np.zeros(0, dtype=weight.dtype)
 
-    def highest(self, weight: Reals) -> Reals:
+    def highest(self, weight: Any) -> Any:
         """The largest ``weight`` among the entries of each group."""
-        found: Reals = np.maximum.reduceat(weight, self.start[:-1]) if self.groups else np.zeros(0)
-        return found
+        return np.maximum.reduceat(weight, self.start[:-1]) if self.groups else np.zeros(0, dtype=weight.dtype)
 
     def reference(self, rows: str) -> Reals:
         """The share of each value in ``all`` rows, or in the ``kept`` ones."""
@@ -175,6 +175,8 @@ def of_release(
         return Counted(release, lambda groups: pl.DataFrame({"group": groups}))
     if hasattr(release, "tally"):
         own = release.roles
+        if release.kind == "bucketized" and quasi is not None:
+            return _of_frame(release.records, None, quasi, suppressed, None)  # values stand beside no person
         if sensitive in (None, own.sensitive) and quasi is None:
             return _of_tally(release.tally, reference, getattr(own, "sensitive", None))
         release = release.to_frame()
@@ -289,9 +291,7 @@ def _against(counts: GroupCounts, column: pl.Series) -> GroupCounts:
     total = np.bincount(code[own.len() :], minlength=labels.len())
     value = code[: own.len()][counts.value]
     order = np.lexsort((value, counts.group))  # other rows may turn an order of numbers into one of text
-    return replace(
-        counts, value=value[order].astype(np.int32), count=counts.count[order], total=total, labels=labels
-    )
+    return replace(counts, value=value[order].astype(np.int32), count=counts.count[order], total=total, labels=labels)
 
 
 def _gone(counts: GroupCounts) -> int:

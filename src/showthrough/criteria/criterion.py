@@ -92,7 +92,7 @@ class Checked:
     def __str__(self) -> str:
         return self.name
 
-    def fitted(self, counted: Counted) -> Checked:
+    def fitted(self, counted: Counted) -> Checked:  # noqa: ARG002
         """The criterion made ready for these groups; most need nothing."""
         return self
 

@@ -40,7 +40,7 @@ class DeltaDisclosure(Checked):
         """The δ that must be exceeded."""
         with np.errstate(divide="ignore"):
             distance = np.abs(np.log(counts.share / counts.reference("all")[counts.value]))
-        level = counts.highest(distance)
+        level: Reals = counts.highest(distance)
         if not self.occurring:
             level = np.where(counts.distinct < np.count_nonzero(counts.total), np.inf, level)
         return level
@@ -53,4 +53,6 @@ class DeltaDisclosure(Checked):
         """The largest ratio either way."""
         if np.isinf(level):
             return "Some group lacks a value that the table holds, which tells that nobody in it has this value."
-        return f"A value is at most {text(float(np.exp(level)))} times more or less frequent in a group than in the table."
+        return (
+            f"A value is at most {text(float(np.exp(level)))} times more or less frequent in a group than in the table."
+        )

@@ -8,6 +8,7 @@ turns other spellings into this form.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def tree(given: Any, values: int, labels: pl.Series | None) -> list[Ints]:
     Ancestors may leave out or hold the root. An object with ``ancestors(labels)`` gives such rows.
     """
     if hasattr(given, "ancestors"):
-        given = {label: row for label, row in zip(_need(labels), given.ancestors(_need(labels)), strict=True)}
+        given = dict(zip(_need(labels), given.ancestors(_need(labels)), strict=True))
     if isinstance(given, Mapping):
         given = _columns(given, _need(labels))
     levels = []
@@ -42,7 +43,7 @@ def tree(given: Any, values: int, labels: pl.Series | None) -> list[Ints]:
         levels.append(np.unique(array, return_inverse=True)[1].astype(np.int64))
     if not levels or levels[-1].max(initial=0) > 0:
         levels.append(np.zeros(values, dtype=np.int64))
-    for lower, upper in zip(levels, levels[1:], strict=False):
+    for lower, upper in pairwise(levels):
         if np.unique(lower * (upper.max(initial=0) + 1) + upper).size != lower.max(initial=0) + 1:
             raise InputError("The hierarchy is no tree: a node stands under two nodes of the next height.")
     return levels

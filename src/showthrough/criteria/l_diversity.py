@@ -104,7 +104,7 @@ class EntropyLDiversity(Checked):
 
 @dataclass(frozen=True)
 class RecursiveLDiversity(Checked):
-    """In every group the most frequent value is rarer than ``c`` times all from the ``l``-th on: r₁ < c·(r_l + … + r_m)."""
+    """In every group r₁ < ``c``·(r_l + … + r_m), with the counts of its values in descending order."""
 
     c: float
     l: int
@@ -144,7 +144,7 @@ def tail(counts: GroupCounts, l: int) -> Ints:
 
 
 def diversity(size: Ints, logs: Reals) -> Reals:
-    """exp H from N and Σ r·ln r, as H = ln N − (Σ r·ln r)/N; whole numbers are met exactly."""
+    """The exponential of the entropy ln N − (Σ r·ln r)/N from N and Σ r·ln r; whole numbers are met exactly."""
     level = size * np.exp(-logs / size)
     whole = np.round(level)
     close: Reals = np.where(np.abs(level - whole) <= ROUNDING * whole * (1 + np.log(size)), whole, level)
@@ -152,7 +152,7 @@ def diversity(size: Ints, logs: Reals) -> Reals:
 
 
 def _log(count: Ints) -> Reals:
-    """ln of each count; most counts are small, so a table is faster than the function."""
+    """Logarithm of each count; most counts are small, so a table is faster than the function."""
     top = int(count.max()) if count.size else 0
     if top > 4 * count.size + 64:
         return np.log(count)

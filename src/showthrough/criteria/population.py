@@ -25,7 +25,7 @@ from showthrough.table.frames import need_columns, to_polars
 
 @dataclass(frozen=True, eq=False)
 class DeltaPresence(Checked):
-    """In every class of the population the share of persons who are in the release lies in [``minimum``, ``maximum``]."""
+    """Of every class of the population, a share between ``minimum`` and ``maximum`` is in the release."""
 
     minimum: float
     maximum: float

@@ -16,7 +16,7 @@ from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Checked, at_most, need, text
 from showthrough.criteria.ground import tree
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Flags, Ints, Reals
+from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,8 @@ def hierarchical(counts: GroupCounts, q: Reals, levels: list[Ints]) -> Reals:
     higher up, so only nodes with entries of the group matter.
     """
     H = len(levels)
-    group, node, p, mass = counts.group, counts.value.astype(np.int64), counts.share, q
+    group, node = counts.group, counts.value.astype(np.int64)
+    p, mass = counts.share, q
     cost = np.zeros(counts.groups)
     child = np.arange(counts.values)
     for h, ancestor in enumerate(levels, start=1):
@@ -116,11 +117,10 @@ def hierarchical(counts: GroupCounts, q: Reals, levels: list[Ints]) -> Reals:
         up[child] = ancestor
         surplus = np.maximum(p - mass[node], 0.0)
         key, inverse = np.unique(group * nodes + up[node], return_inverse=True)
-        mass = np.bincount(up, weights=mass, minlength=nodes)
-        p = np.bincount(inverse, weights=p, minlength=key.size)
-        surplus = np.bincount(inverse, weights=surplus, minlength=key.size)
+        mass = sum_by(up, mass, nodes)
+        p, surplus = sum_by(inverse, p, key.size), sum_by(inverse, surplus, key.size)
         group, node = np.divmod(key, nodes)
         lack = surplus - (p - mass[node])
-        cost += np.bincount(group, weights=h / H * np.maximum(np.minimum(surplus, lack), 0.0), minlength=counts.groups)
+        cost += sum_by(group, h / H * np.maximum(np.minimum(surplus, lack), 0.0), counts.groups)
         child = ancestor
     return cost
