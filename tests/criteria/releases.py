@@ -11,8 +11,11 @@ from showthrough.criteria.counts import Counted, of_release
 VALUES = ["angina", "asthma", "flu", "gout", "mumps"]
 
 
+DISEASES = some.sampled_from(VALUES)
+
+
 @some.composite
-def releases(draw, values=some.sampled_from(VALUES), most=9):
+def releases(draw, values=DISEASES, most=9):
     """Groups of values and the suppressed rest of the table."""
     groups = draw(some.lists(some.lists(values, min_size=1, max_size=most), min_size=1, max_size=5))
     rest = draw(some.lists(values, max_size=4))

@@ -93,4 +93,6 @@ def excluded(values: Values, j: int) -> list[list[Hashable]]:
 
 def wildcard_matches(rows: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> list[int]:
     """How many of the others each row agrees with, where * agrees with everything."""
-    return [sum(all(a == b or "*" in (a, b) for a, b in zip(row, other, strict=True)) for other in others) for row in rows]
+    return [
+        sum(all(a == b or "*" in (a, b) for a, b in zip(row, other, strict=True)) for other in others) for row in rows
+    ]

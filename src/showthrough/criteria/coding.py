@@ -20,6 +20,7 @@ _ROOM = 2**62  # keys stay below, so that one more digit can be tested without o
 
 def codes(columns: Sequence[pl.Series]) -> list[tuple[Ints, int]]:
     """Equal cells of a column get equal codes below its size; in no order. A gap is a cell of its own."""
+    columns = [c.alias("cell") for c in columns]  # names such as ^a$ are patterns to Polars, even of one column
     texts = {str(k): c for k, c in enumerate(columns) if c.dtype == pl.String}
     coded = _texts(texts)
     return [coded[str(k)] if str(k) in coded else _numbers(c) for k, c in enumerate(columns)]
@@ -44,6 +45,7 @@ def ordered(column: pl.Series) -> tuple[Ints, pl.Series]:
     """
     if column.len() == 0:
         return np.zeros(0, dtype=np.int64), column
+    column = column.alias("value")
     rough, size = codes_of_value(column)
     first = np.full(size, -1, dtype=np.int64)
     first[rough[::-1]] = np.arange(rough.size - 1, -1, -1)
@@ -58,7 +60,7 @@ def ordered(column: pl.Series) -> tuple[Ints, pl.Series]:
 def codes_of_value(column: pl.Series) -> tuple[Ints, int]:
     """Codes of one column; a composite value (struct) is coded part by part."""
     if isinstance(column.dtype, pl.Struct):
-        key = combine(codes([column.struct.field(f.name) for f in column.dtype.fields]), column.len())
+        key = combine(codes(column.struct.unnest().get_columns()), column.len())
         return dense(key)
     return codes([column])[0]
 
@@ -66,7 +68,7 @@ def codes_of_value(column: pl.Series) -> tuple[Ints, int]:
 def sort_order(values: pl.Series) -> Ints:
     """Where each place of the sorted values stands in ``values`` (all different)."""
     if isinstance(values.dtype, pl.Struct):
-        parts = [values.struct.field(f.name) for f in values.dtype.fields]
+        parts = values.struct.unnest().get_columns()
     else:
         number = as_numbers(values)
         parts = [values] if number is None or values.dtype.is_numeric() else [number, values]
@@ -77,6 +79,7 @@ def sort_order(values: pl.Series) -> Ints:
 
 def as_numbers(values: pl.Series) -> pl.Series | None:
     """The column as numbers, also if they are written as text; None if any cell is no number."""
+    values = values.alias("value")
     if values.dtype == pl.String:
         number = values.str.strip_chars().cast(pl.Float64, strict=False)
         fits = number.null_count() == values.null_count() < values.len() and bool(number.is_finite().all())
@@ -119,7 +122,7 @@ def _numbers(column: pl.Series) -> tuple[Ints, int]:
     if isinstance(kind, (pl.Categorical, pl.Enum)) or kind == pl.Null:
         return codes([column.cast(pl.String)])[0]
     if not (kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean):
-        raise InputError(f"The column {column.name!r} holds {kind}: expected {KINDS}.")
+        raise InputError(f"A part of a composite value holds {kind}: expected {KINDS}.")
     if column.len() and column.null_count() == 0 and (kind.is_integer() or kind.is_temporal() or kind == pl.Boolean):
         whole = column.to_physical() if kind.is_temporal() else column
         lowest, highest = int(whole.min()), int(whole.max())  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ import polars as pl
 from showthrough.criteria.coding import codes, combine, ordered
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Codes, Ints, Reals
-from showthrough.table.frames import need_columns, to_polars
+from showthrough.table.frames import need_columns, scalar, to_polars
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +39,13 @@ class GroupCounts:
     """The values by code, where a criterion needs more than equality."""
 
     def __post_init__(self) -> None:
+        filled = self.start.size > 0 and bool((np.diff(self.start) > 0).all())
         rising = np.diff(self.value) > 0
-        rising[self.start[1:-1] - 1] = True
-        whole = self.start.size > 0 and self.start[0] == 0 and self.start[-1] == self.value.size == self.count.size
+        whole = filled and self.start[0] == 0 and self.start[-1] == self.value.size == self.count.size
+        if whole:
+            rising[self.start[1:-1] - 1] = True
         inside = not self.value.size or (self.value.min() >= 0 and self.value.max() < self.total.size)
-        if not (whole and inside and (np.diff(self.start) > 0).all() and (self.count > 0).all() and rising.all()):
+        if not (whole and inside and (self.count > 0).all() and rising.all()):
             raise InputError(
                 "Counts of groups need at least one entry per group, values ascending within it, and counts above 0."
             )
@@ -187,7 +189,20 @@ def values_of(frame: pl.DataFrame, sensitive: str | Sequence[str]) -> pl.Series:
     """The sensitive column, or several of them as one composite value."""
     names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     need_columns(frame, names, "The table")
-    return frame[names[0]] if len(names) == 1 else pl.DataFrame({c: frame[c] for c in names}).to_struct("value")
+    if len(names) == 1 and isinstance(frame[names[0]].dtype, (pl.List, pl.Array)):
+        return _vectors(frame[names[0]].alias("value"))
+    parts = {c: scalar(frame[c], f"The column {c!r}") for c in names}
+    return parts[names[0]] if len(names) == 1 else pl.DataFrame(parts).to_struct("value")
+
+
+def _vectors(column: pl.Series) -> pl.Series:
+    """Vectors of one length as composite values."""
+    rows = column.to_list()
+    lengths = {-1 if row is None else len(row) for row in rows}
+    if len(lengths) != 1 or lengths & {-1, 0}:
+        raise InputError("Vectors as values must all have the same length, at least 1, without gaps.")
+    parts = {f"part{k}": pl.Series([row[k] for row in rows]) for k in range(lengths.pop())}
+    return pl.DataFrame(parts).to_struct("value")
 
 
 def _of_tally(tally: pl.DataFrame, reference: Any, sensitive: str | None) -> Counted:
@@ -215,7 +230,7 @@ def _of_frame(
     need_columns(frame, names, "The table")
     if hidden & set(names):
         raise InputError(f"The column {min(hidden & set(names))!r} is named as sensitive and as quasi-identifier.")
-    key = combine(codes([frame[c] for c in names]), frame.height)
+    key = combine(codes([scalar(frame[c], f"The column {c!r}") for c in names]), frame.height)
     if sensitive is None:
         code, labels = np.zeros(frame.height, dtype=np.int64), None
     else:
@@ -234,7 +249,7 @@ def _of_frame(
     def labelled(groups: Ints) -> pl.DataFrame:
         order = np.argsort(key, kind="stable")
         row = order[np.searchsorted(key[order], found[groups])]
-        return pl.DataFrame({c: frame[c].gather(row) for c in names})
+        return pl.DataFrame({c: frame[c].alias("cell").gather(row) for c in names})
 
     return Counted(counts, labelled, has_values=sensitive is not None, quasi=tuple(names), suppressed=_gone(counts))
 

@@ -107,12 +107,7 @@ def numbers_of(labels: pl.Series | None) -> Reals:
 def _named(metric: str, labels: pl.Series, epsilon: float) -> Within:
     """Metrics over composite values; one number is a vector of length 1."""
     if isinstance(labels.dtype, pl.Struct):
-        parts = [numbers_of(labels.struct.field(f.name)) for f in labels.dtype.fields]
-    elif isinstance(labels.dtype, (pl.List, pl.Array)):
-        rows = labels.to_list()
-        if len({len(row) for row in rows}) != 1:
-            raise InputError("Vectors of values must all have the same length.")
-        parts = list(np.asarray(rows, dtype=np.float64).T)
+        parts = [numbers_of(part) for part in labels.struct.unnest().get_columns()]
     else:
         parts = [numbers_of(labels)]
     points, reach = decimals(np.stack(parts, axis=1), epsilon)
