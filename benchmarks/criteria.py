@@ -64,13 +64,14 @@ def interleaved(frame: pl.DataFrame, repeats: int = 7) -> dict[str, Any]:
 
 
 def pycanon(frame: pl.DataFrame, seconds: float) -> dict[str, Any] | str:
-    """pyCANON's t-closeness alone, once."""
+    """The t-closeness of pyCANON alone, once."""
     if importlib.util.find_spec("pycanon") is None:
         return "pyCANON is not installed: pip install pycanon"
+    import pandas
     from pycanon import anonymity
 
     *quasi, sensitive = frame.columns
-    rows = frame.to_pandas()
+    rows = pandas.DataFrame(frame.to_dict(as_series=False))
     start = time.perf_counter()
     t = anonymity.t_closeness(rows, quasi, [sensitive])
     taken = time.perf_counter() - start

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from hypothesis import settings
 from hypothesis import strategies as some
 
 from showthrough.criteria.counts import Counted, of_release
@@ -11,6 +12,7 @@ from showthrough.criteria.counts import Counted, of_release
 VALUES = ["angina", "asthma", "flu", "gout", "mumps"]
 
 
+QUICK = settings(max_examples=50, deadline=None, derandomize=True)
 DISEASES = some.sampled_from(VALUES)
 
 

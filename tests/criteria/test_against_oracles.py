@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from showthrough.criteria.alpha_k import AlphaKAnonymity
@@ -22,7 +22,7 @@ from showthrough.criteria.l_diversity import (
 from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.negation import distinct_after, entropy_after, frequency_after, recursive_after
 from showthrough.criteria.t_closeness import TCloseness
-from tests.criteria.releases import VALUES, by_group, counted, releases, table
+from tests.criteria.releases import QUICK, VALUES, by_group, counted, releases, table
 from tests.oracles import criteria as slow
 
 TREE = {
@@ -39,6 +39,7 @@ def levels(criterion, groups, rest=()):
     return by_group(found, criterion.level(found.counts))
 
 
+@QUICK
 @given(releases())
 def test_counting_criteria(release):
     groups, rest = release
@@ -55,6 +56,7 @@ def test_counting_criteria(release):
     assert levels(watched, groups, rest) == [max(g.count(v) for v in watched.values) / len(g) for g in groups]
 
 
+@QUICK
 @given(releases(), some.integers(1, 5))
 def test_entropy_exactly(release, l):
     groups, rest = release
@@ -65,6 +67,7 @@ def test_entropy_exactly(release, l):
     assert by_group(found, criterion.met(level)) == [slow.entropy_holds(g, l) for g in groups]
 
 
+@QUICK
 @given(releases(), some.integers(1, 5), some.fractions(Fraction(1, 10), 4, max_denominator=10))
 def test_recursive(release, l, c):
     groups, rest = release
@@ -88,7 +91,7 @@ def distances(domain):
     }
 
 
-@settings(max_examples=40, deadline=None)
+@QUICK
 @given(releases(most=6))
 def test_t_closeness_moves_as_little_earth_as_a_linear_program(release):
     groups, rest = release
@@ -99,6 +102,7 @@ def test_t_closeness_moves_as_little_earth_as_a_linear_program(release):
             assert levels(criterion, groups, rest) == pytest.approx(expected, abs=1e-9), name
 
 
+@QUICK
 @given(releases())
 def test_likeness_and_disclosure(release):
     groups, rest = release
@@ -114,6 +118,7 @@ def test_likeness_and_disclosure(release):
 DECIMALS = some.integers(0, 30).map(lambda n: n / 10)
 
 
+@QUICK
 @given(releases(values=DECIMALS), some.integers(0, 8).map(lambda n: n / 10), some.integers(0, 9), some.booleans())
 def test_dissimilarity_of_numbers(release, epsilon, tenths, strict):
     groups, _ = release
@@ -129,6 +134,7 @@ def test_dissimilarity_of_numbers(release, epsilon, tenths, strict):
         assert by_group(found, criterion.met(criterion.level(found.counts))) == expected
 
 
+@QUICK
 @given(releases(), some.sampled_from([0.0, 0.5, 0.7, 1.0]))
 def test_dissimilarity_of_words(release, epsilon):
     groups, _ = release
@@ -143,6 +149,7 @@ def test_dissimilarity_of_words(release, epsilon):
     assert by_group(found, Dissimilarity(epsilon, 0, 1, metric="equal").degree(found.counts)) == alike
 
 
+@QUICK
 @given(releases(most=12), some.integers(0, 5), some.integers(1, 4))
 def test_negations_at_worst_over_every_choice_of_values(release, j, l):
     groups, _ = release
@@ -164,6 +171,7 @@ def test_negations_at_worst_over_every_choice_of_values(release, j, l):
     )
 
 
+@QUICK
 @given(some.lists(some.integers(1, 60), min_size=1, max_size=8), some.integers(0, 7))
 def test_negations_of_uneven_counts(counts, j):
     values = [f"v{k}" for k, n in enumerate(counts) for _ in range(n)]

@@ -22,6 +22,7 @@ from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError
 from showthrough.examples import figure1
 from showthrough.release.release import Release
+from tests.criteria.releases import QUICK
 
 PEOPLE = pl.DataFrame(
     {
@@ -243,6 +244,7 @@ def test_counts_from_rows_frames_and_some_groups():
         GroupCounts.from_rows(np.array([0, 2]), np.array([0, 0]), values=1)
 
 
+@QUICK
 @given(
     some.lists(
         some.tuples(some.sampled_from("ab"), some.sampled_from([None, "x", "y"]), some.integers(0, 2)), min_size=1
@@ -281,3 +283,56 @@ def test_negations_in_words():
     assert told["sentence"][1] == (
         "After excluding 1 value of a person a group leaves 2 values at worst; the likeliest has probability 0.75."
     )
+
+
+def test_quasi_identifiers_named_like_ours_keep_their_cells():
+    frame = pl.DataFrame({"level": ["x", "y"], "persons": ["p", "q"]})
+    worst = KAnonymity(2).check(frame).worst
+    assert worst.columns == ["level (cell)", "persons (cell)", "persons", "level"]
+    assert set(worst["level (cell)"]) == {"x", "y"}
+
+
+def test_every_kind_of_cell():
+    from datetime import date, datetime
+    from decimal import Decimal
+
+    frame = pl.DataFrame(
+        {
+            "flag": [True, True, None, False],
+            "day": [date(2020, 1, 1), date(2020, 1, 1), None, date(2024, 1, 1)],
+            "time": [datetime(2020, 1, 1)] * 4,
+            "amount": [Decimal("1.10"), Decimal("1.10"), None, Decimal("2")],
+            "real": [0.5, 0.5, float("nan"), None],
+            "huge": [2**62, 2**62, -(2**62), 0],
+            "kind": pl.Series(["a", "a", "b", None], dtype=pl.Categorical),
+            "empty": pl.Series([None] * 4, dtype=pl.Null),
+            "d": pl.Series(["x", "y", "x", "x"], dtype=pl.Enum(["y", "x"])),
+        }
+    )
+    counted = of_release(frame, "d")
+    assert sorted(counted.counts.size.tolist()) == [1, 1, 2]
+    for column in frame.columns[:-1]:
+        for sensitive in frame.columns[:-1]:
+            if sensitive != column:
+                assert levels(frame, sensitive=sensitive, quasi=[column]).height > 10
+        alone = of_release(frame.lazy().select(column, "d"), "d")
+        cells = [None if cell != cell else cell for cell in frame[column].to_list()]
+        assert alone.counts.groups == len(set(cells))
+        assert int(alone.counts.size.sum()) == 4
+
+
+def test_wide_integers_that_text_cannot_confuse():
+    frame = pl.DataFrame({"a": [2**63, 2**63 + 1], "d": ["x", "x"]}, schema={"a": pl.UInt64, "d": pl.String})
+    assert of_release(frame, "d").counts.groups == 2
+
+
+def test_tallies_of_persons_only():
+    tally = pl.DataFrame({"group": [1, 1, 2], "value": ["x", "y", "x"], "n": [2, 0, 3]})
+    counts = GroupCounts.from_frame(tally)
+    assert (counts.size.tolist(), counts.distinct.tolist()) == ([2, 3], [1, 1])
+    assert GroupCounts.from_frame(tally.cast({"n": pl.Float64})).size.tolist() == [2, 3]
+    for wrong in ([1.5, 1, 1], [-1, 2, 2], [None, 1, 1]):
+        with pytest.raises(InputError, match="noise is judged"):
+            GroupCounts.from_frame(tally.with_columns(n=pl.Series(wrong, dtype=pl.Float64)))
+    with pytest.raises(InputError, match="no persons"):
+        GroupCounts.from_frame(tally.with_columns(n=0))

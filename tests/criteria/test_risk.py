@@ -7,6 +7,7 @@ from hypothesis import strategies as some
 
 from showthrough.criteria.risk import risk
 from showthrough.errors import InputError
+from tests.criteria.releases import QUICK
 from tests.oracles.criteria import wildcard_matches
 
 CELLS = some.tuples(some.sampled_from("ab*"), some.sampled_from("xy*"), some.sampled_from("12*"))
@@ -16,6 +17,7 @@ def frame(rows) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["p", "q", "r"], orient="row")
 
 
+@QUICK
 @given(
     some.lists(CELLS, min_size=1, max_size=12), some.lists(CELLS, max_size=8), some.sampled_from([0.0, 0.2, 0.5, 1.0])
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from showthrough.errors import InputError
@@ -16,13 +16,14 @@ from showthrough.utility.loss import Reading, entropy_loss, gcp, ncp
 from showthrough.utility.measure import measure
 from showthrough.utility.queries import Workload, query_error
 from showthrough.utility.sizes import average_size, c_avg, discernibility
+from tests.criteria.releases import QUICK
 from tests.oracles import utility as slow
 
 JOBS = {"nurse": ("health", "*"), "doctor": ("health", "*"), "cook": ("food", "*"), "baker": ("food", "*")}
 ROW = some.fixed_dictionaries({"job": some.sampled_from(sorted(JOBS)), "age": some.integers(20, 26)})
 
 
-@settings(deadline=None)
+@QUICK
 @given(some.lists(some.tuples(ROW, some.sampled_from([None, 0, 1, 2])), min_size=1, max_size=14))
 def test_loss_row_by_row(drawn):
     rows, groups = [row for row, _ in drawn], [group for _, group in drawn]

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, need, text
+from showthrough.criteria.criterion import ROUNDING, Checked, at_most, need, text
 from showthrough.inference.arrays import Flags, Reals
 
 
@@ -36,13 +36,12 @@ class BetaLikeness(Checked):
 
     def level(self, counts: GroupCounts) -> Reals:
         """The smallest β; infinite where the enhanced bound −ln q is exceeded."""
-        with np.errstate(divide="ignore"):
-            reference = counts.reference("all")
-            gain = counts.share / reference[counts.value] - 1.0
-            if self.enhanced:
-                bound = -np.log(reference)[counts.value]
-                gain = np.where((gain > 1e-12) & ~(gain <= bound * (1 + 1e-12)), np.inf, gain)
-        level: Reals = np.maximum(counts.highest(gain), 0.0)
+        level = np.maximum(counts.highest_ratio - 1.0, 0.0)
+        if self.enhanced:
+            with np.errstate(divide="ignore"):
+                bound = 1.0 - np.log(counts.reference("all"))
+            over = counts.ratio > (bound * (1 + ROUNDING))[counts.value]
+            level[counts.group[over]] = np.inf
         return level
 
     def met(self, level: Reals) -> Flags:

@@ -23,7 +23,7 @@ def codes(columns: Sequence[pl.Series]) -> list[tuple[Ints, int]]:
     columns = [c.alias("cell") for c in columns]  # names such as ^a$ are patterns to Polars, even of one column
     texts = {str(k): c for k, c in enumerate(columns) if c.dtype == pl.String}
     coded = _texts(texts)
-    return [coded[str(k)] if str(k) in coded else _numbers(c) for k, c in enumerate(columns)]
+    return [coded[str(k)] if str(k) in coded else _other(c) for k, c in enumerate(columns)]
 
 
 def combine(columns: Sequence[tuple[Ints, int]], rows: int) -> Ints:
@@ -33,7 +33,11 @@ def combine(columns: Sequence[tuple[Ints, int]], rows: int) -> Ints:
         if room * max(size, 1) >= _ROOM:
             found, inverse = np.unique(key, return_inverse=True)
             key, room = inverse.astype(np.int64, copy=False), found.size
-        key = code if room == 1 else key * size + code
+        if room == 1:
+            key = code.copy()
+        else:
+            key *= size
+            key += code
         room *= max(size, 1)
     return key
 
@@ -43,10 +47,15 @@ def ordered(column: pl.Series) -> tuple[Ints, pl.Series]:
 
     Text that holds nothing but numbers is ordered as numbers: 9 before 10.
     """
+    return in_order(column, codes([column])[0])
+
+
+def in_order(column: pl.Series, coded: tuple[Ints, int]) -> tuple[Ints, pl.Series]:
+    """The same from codes in no order."""
+    rough, size = coded
     if column.len() == 0:
-        return np.zeros(0, dtype=np.int64), column
+        return rough, column
     column = column.alias("value")
-    rough, size = codes_of_value(column)
     first = np.full(size, -1, dtype=np.int64)
     first[rough[::-1]] = np.arange(rough.size - 1, -1, -1)
     used = np.flatnonzero(first >= 0)
@@ -55,14 +64,6 @@ def ordered(column: pl.Series) -> tuple[Ints, pl.Series]:
     rank = np.empty(size, dtype=np.int64)
     rank[used[order]] = np.arange(used.size)
     return rank[rough], found.gather(order)
-
-
-def codes_of_value(column: pl.Series) -> tuple[Ints, int]:
-    """Codes of one column; a composite value (struct) is coded part by part."""
-    if isinstance(column.dtype, pl.Struct):
-        key = combine(codes(column.struct.unnest().get_columns()), column.len())
-        return dense(key)
-    return codes([column])[0]
 
 
 def sort_order(values: pl.Series) -> Ints:
@@ -117,8 +118,11 @@ def _category() -> pl.DataType:
     return pl.Categorical()
 
 
-def _numbers(column: pl.Series) -> tuple[Ints, int]:
+def _other(column: pl.Series) -> tuple[Ints, int]:
+    """Anything but text; composite values (structs) part by part."""
     kind = column.dtype
+    if isinstance(kind, pl.Struct):
+        return dense(combine(codes(column.struct.unnest().get_columns()), column.len()))
     if isinstance(kind, (pl.Categorical, pl.Enum)) or kind == pl.Null:
         return codes([column.cast(pl.String)])[0]
     if not (kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.coding import codes, combine, ordered
+from showthrough.criteria.coding import codes, combine, in_order, ordered
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Codes, Ints, Reals
 from showthrough.table.frames import need_columns, scalar, to_polars
@@ -108,6 +108,18 @@ class GroupCounts:
         return self.count / np.repeat(self.size, self.distinct)
 
     @cached_property
+    def ratio(self) -> Reals:
+        """The share of each entry in its group over its share in all rows; infinite if these lack the value."""
+        with np.errstate(divide="ignore"):
+            return self.share / self.reference("all")[self.value]
+
+    @cached_property
+    def highest_ratio(self) -> Reals:
+        """The largest ratio in each group."""
+        found: Reals = self.highest(self.ratio)
+        return found
+
+    @cached_property
     def kept(self) -> Ints:
         """How often each value occurs in the groups, without suppressed rows."""
         found: Ints = np.bincount(self.value, weights=self.count, minlength=self.values).astype(np.int64)
@@ -129,6 +141,10 @@ class GroupCounts:
     def highest(self, weight: Any) -> Any:
         """The largest ``weight`` among the entries of each group."""
         return np.maximum.reduceat(weight, self.start[:-1]) if self.groups else np.zeros(0, dtype=weight.dtype)
+
+    def lowest(self, weight: Any) -> Any:
+        """The smallest ``weight`` among the entries of each group."""
+        return np.minimum.reduceat(weight, self.start[:-1]) if self.groups else np.zeros(0, dtype=weight.dtype)
 
     def reference(self, rows: str) -> Reals:
         """The share of each value in ``all`` rows, or in the ``kept`` ones."""
@@ -230,11 +246,13 @@ def _of_frame(
     need_columns(frame, names, "The table")
     if hidden & set(names):
         raise InputError(f"The column {min(hidden & set(names))!r} is named as sensitive and as quasi-identifier.")
-    key = combine(codes([scalar(frame[c], f"The column {c!r}") for c in names]), frame.height)
+    columns = [scalar(frame[c], f"The column {c!r}") for c in names]
     if sensitive is None:
-        code, labels = np.zeros(frame.height, dtype=np.int64), None
+        coded, code, labels = codes(columns), np.zeros(frame.height, dtype=np.int64), None
     else:
-        code, labels = ordered(values_of(frame, sensitive))
+        *coded, rough = codes([*columns, column := values_of(frame, sensitive)])
+        code, labels = in_order(column, rough)
+    key = combine(coded, frame.height)
     values = 1 if labels is None else labels.len()
     total = np.bincount(code, minlength=values)
     away = _suppressed(frame, names, suppressed)
@@ -286,16 +304,31 @@ def _from_tally(tally: pl.DataFrame, total: Ints | None) -> tuple[GroupCounts, p
     need_columns(tally, ["group", "value", "n"], "The counts")
     if tally.height == 0:
         raise InputError("The release has no groups: there is nothing to check.")
+    n = _whole(tally["n"])
+    if (n == 0).any():
+        tally, n = tally.filter(pl.Series(n > 0)), n[n > 0]
+    if not n.size:
+        raise InputError("The release has no persons in any group: there is nothing to check.")
     group, labels = ordered(tally["group"])
     value, names = ordered(tally["value"])
     order = np.lexsort((value, group))
-    n = tally["n"].to_numpy().astype(np.int64)
     if total is None:
         total = np.bincount(value, weights=n, minlength=names.len()).astype(np.int64)
     group = group[order]
     begin = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
     start = np.append(begin, group.size)
     return GroupCounts(start, value[order].astype(np.int32), n[order], np.asarray(total), names), labels
+
+
+def _whole(count: pl.Series) -> Ints:
+    """Counts of persons; noise is none."""
+    number = count.alias("n").cast(pl.Float64)
+    if number.null_count() or not ((number >= 0) & (number == number.round(0))).all():
+        raise InputError(
+            "These criteria count persons, and some counts of the release are no whole numbers of at least 0: "
+            "a release with noise is judged by its ε and δ instead."
+        )
+    return count.cast(pl.Int64).to_numpy()
 
 
 def _against(counts: GroupCounts, column: pl.Series) -> GroupCounts:

@@ -19,6 +19,7 @@ from showthrough.inference.arrays import Flags, Reals
 
 WORST = 10
 """How many of the worst groups a check lists."""
+_OWN = ("persons", "level")
 ROUNDING = 1e-12
 """Relative room for binary rounding: 0.8 − 0.7 is 0.1, and three equally frequent values reach l = 3."""
 
@@ -119,9 +120,8 @@ class Checked:
         size = counted.counts.size
         worst = ready.worst(level)
         order = np.lexsort((size, -ready.badness(level)))[:WORST]
-        listed = counted.labelled(order).with_columns(
-            pl.Series("persons", size[order]), pl.Series("level", level[order])
-        )
+        columns = {c.name if c.name not in _OWN else f"{c.name} (cell)": c for c in counted.labelled(order)}
+        listed = pl.DataFrame({**columns, "persons": size[order], "level": level[order]})
         groups, persons = int(failing.sum()), int(size[failing].sum())
         return Check(
             criterion=str(self),

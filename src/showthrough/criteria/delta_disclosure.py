@@ -21,7 +21,7 @@ class DeltaDisclosure(Checked):
     """|ln(p/q)| < ``delta`` for every value, with share p in the group and q in the table.
 
     By the definition a value that a group lacks breaks it (ln 0). ``occurring`` looks only at the
-    values that occur, as ARX and pyCANON do (with logarithms to base 2: divide by ln 2).
+    values that occur, as pyCANON and ARX do (ARX to base 2: divide by ln 2).
     """
 
     delta: float
@@ -38,9 +38,7 @@ class DeltaDisclosure(Checked):
 
     def level(self, counts: GroupCounts) -> Reals:
         """The δ that must be exceeded."""
-        with np.errstate(divide="ignore"):
-            distance = np.abs(np.log(counts.share / counts.reference("all")[counts.value]))
-        level: Reals = counts.highest(distance)
+        level: Reals = np.log(np.maximum(counts.highest_ratio, 1 / counts.lowest(counts.ratio)))
         if not self.occurring:
             level = np.where(counts.distinct < np.count_nonzero(counts.total), np.inf, level)
         return level

@@ -1,7 +1,7 @@
 """m-uniqueness: every group has at least m persons, all with different values.
 
 Xiao and Tao, *m-Invariance: Towards Privacy Preserving Re-publication of Dynamic Datasets*,
-SIGMOD 2007, definition 2.
+SIGMOD 2007.
 """
 
 from __future__ import annotations

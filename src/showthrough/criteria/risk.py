@@ -1,7 +1,7 @@
 """Re-identification risk of a release: prosecutor, journalist and marketer.
 
-El Emam, *Guide to the De-Identification of Personal Health Information*, CRC Press 2013, chapter
-16; the same figures as ARX reports. The prosecutor knows that the person is in the release (risk 1
+El Emam, *Guide to the De-Identification of Personal Health Information*, CRC Press 2013;
+the same figures as ARX reports. The prosecutor knows that the person is in the release (risk 1
 over the size of the group), the journalist only that it is in the population (1 over the
 population's class), the marketer wants to re-identify as many as possible (expected share).
 """

@@ -101,7 +101,7 @@ def ordered(counts: GroupCounts, q: Reals) -> Reals:
 
 
 def hierarchical(counts: GroupCounts, q: Reals, levels: list[Ints]) -> Reals:
-    """Σ over inner nodes of height/H · min(surplus, lack) among their children (section 4.2 of the paper).
+    """Σ over inner nodes of height/H · min(surplus, lack) among their children, height counted from the leaves.
 
     A node that a group does not reach has no surplus, and what its children lack is settled
     higher up, so only nodes with entries of the group matter.

@@ -1,6 +1,6 @@
 """How well a release answers counting queries.
 
-Xiao and Tao, *Anatomy*, VLDB 2006, section 6: random queries "how many persons have these
+Xiao and Tao, *Anatomy*, VLDB 2006: random queries "how many persons have these
 quasi-identifiers and one of these values", answered from the release by assuming that a group
 spreads evenly over what it publishes. Counterfeits (m-invariance, SIGMOD 2007) stand among the
 published values; their number per group is published, so they dilute the shares but not the persons.
