@@ -58,7 +58,11 @@ def test_limits_that_hold_and_fail(home):
     assert done.exit_code == 1
     assert "FAIL 3-anonymity does not hold for 1 of 2 groups (2 persons)." in " ".join(done.stdout.split())
     assert "pass  entropy 1-diversity holds." in done.stdout
+    assert "Worst: a group of 2 persons at level 2, a group of 3 persons at level 3." in done.stdout
     assert "--audience internal" in done.stdout
+    named = run(*BUCKETIZED, "--k", 3, "--audience", "internal").stdout
+    assert "group 2" in named
+    assert "Worst groups" in named
 
 
 def test_every_limit(home):

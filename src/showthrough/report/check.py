@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from showthrough import __version__
-from showthrough.criteria.criterion import Check, text
+from showthrough.criteria.criterion import Check, persons, text
 from showthrough.criteria.examine import Part
 from showthrough.criteria.risk import Risk
 from showthrough.report.printable import printable
@@ -118,11 +119,24 @@ def _show_check(console: Console, check: dict[str, Any]) -> None:
     console.print(Text(printable(f"{'pass' if check['holds'] else 'FAIL'}  {check['sentence']}"), style=style))
     if check["holds"]:
         return
+    if "group" not in check["worst"][0]:
+        console.print(Text(f"      Worst: {_alike(check['worst'])}.", style="dim"))
+        return
     rows = []
     for entry in check["worst"]:
-        label = ", ".join(f"{name} {cell}" for name, cell in entry.get("group", {}).items())
-        rows.append((label or "a group", _number(entry["level"]), f"{entry['persons']} persons"))
+        label = ", ".join(f"{name} {cell}" for name, cell in entry["group"].items())
+        rows.append((label or "everybody", _number(entry["level"]), persons(entry["persons"])))
     console.print(_table("Worst groups", ("group", "level", "size"), rows))
+
+
+def _alike(worst: Sequence[dict[str, Any]]) -> str:
+    """Groups without names, those of the same size and level told together."""
+    found = Counter((entry["persons"], _number(entry["level"])) for entry in worst)
+    told = [
+        f"{'a group' if n == 1 else f'{n} groups'} of {persons(size)}{'' if n == 1 else ' each'} at level {level}"
+        for (size, level), n in found.items()
+    ]
+    return ", ".join(told)
 
 
 def _table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -146,12 +160,14 @@ def _risk(risk: dict[str, Any]) -> str:
     prosecutor, journalist = risk["prosecutor"], risk["journalist"]
     told = (
         f"Re-identification (suppressed cells as {risk['suppressed_cells']}): {risk['uniques']} of {risk['records']} "
-        f"records are unique. Prosecutor: {text(prosecutor['highest'])} at worst, {text(prosecutor['average'])} on "
-        f"average, {text(100 * prosecutor['above'])} % of records above {text(risk['threshold'])}."
+        f"records are unique. Prosecutor: {_adversary(prosecutor)} above {text(risk['threshold'])}."
     )
     if journalist is not None:
-        told += (
-            f" Journalist: {text(journalist['highest'])} at worst, {text(journalist['average'])} on average, "
-            f"{text(100 * journalist['above'])} % of records above."
-        )
-    return f"{told} Marketer: {text(100 * risk['marketer'])} % of records expected to be found."
+        told += f" Journalist: {_adversary(journalist)} above it."
+    return f"{told} Marketer: {100 * risk['marketer']:.3g} % of records expected to be found."
+
+
+def _adversary(found: dict[str, Any]) -> str:
+    return (
+        f"{found['highest']:.3g} at worst, {found['average']:.3g} on average, {100 * found['above']:.3g} % of records"
+    )
