@@ -267,6 +267,9 @@ def test_presence_and_k_map():
     assert (nobody.holds, nobody.level) == (False, 0.0)
     assert "1 classes of the population have nobody" in nobody.sentence
     assert DeltaPresence(0.1, 1, population=population, everywhere=False).check(PEOPLE, quasi=quasi)
+    half = DeltaPresence(0.6, 1, population=population, everywhere=False).check(PEOPLE, quasi=quasi)
+    assert (half.holds, half.level, half.failing_groups) == (False, 0.5, 1)
+    assert half.worst.row(0)[0] == "13053"
     assert KMap(3, population=population).check(PEOPLE, quasi=quasi).level == 2
     assert KMap(6, population=np.array([6, 7])).check(PEOPLE, quasi=quasi)
     with pytest.raises(InputError, match="must hold everybody"):

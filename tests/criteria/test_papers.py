@@ -8,7 +8,7 @@ import pytest
 
 from showthrough.criteria.counts import GroupCounts, of_release
 from showthrough.criteria.dissimilarity import Dissimilarity
-from showthrough.criteria.ground import within
+from showthrough.criteria.ground import decimals, within
 from showthrough.criteria.l_diversity import EntropyLDiversity, RecursiveLDiversity
 from showthrough.criteria.negation import recursive_after
 from showthrough.criteria.t_closeness import TCloseness
@@ -134,6 +134,14 @@ def test_xcolor_which_delta_group_1_satisfies(delta, strict, floor):
         criterion = Dissimilarity(0.1, delta, 5, metric="min", strict=reading)
         assert criterion.check(first, sensitive=NAMES, quasi=["gid"]).holds is holds
     assert not Dissimilarity(0.1, 0.1, 6, metric="min").check(first, sensitive=NAMES, quasi=["gid"]).holds
+
+
+def test_decimals_become_whole_numbers_where_they_can():
+    whole, reach = decimals(np.array([0.8, 0.7, 12.25]), 0.1)
+    assert (whole.tolist(), whole.dtype.kind, reach) == ([80, 70, 1225], "i", 10)
+    third, reach = decimals(np.array([1 / 3, 2 / 3]), 1 / 3)
+    assert third.tolist() == [1 / 3, 2 / 3]
+    assert 1 / 3 < reach < 1 / 3 + 1e-15
 
 
 def test_decimals_are_compared_as_written():
