@@ -85,6 +85,12 @@ def test_quasi_identifiers_of_a_bucketized_release_have_no_values_beside_them():
     assert KAnonymity(1).check(release, quasi=["zip", "age"]).level == 2
     with pytest.raises(InputError, match="looks at sensitive values"):
         DistinctLDiversity(1).check(release, quasi=["zip", "age"])
+    assert of(levels(release, sensitive=["disease"]), "k-anonymity") == 5
+    assert levels(release, quasi=["zip"])["criterion"].to_list() == ["k-anonymity"]
+    with pytest.raises(InputError, match="only per group"):
+        levels(release, sensitive="age")
+    with pytest.raises(InputError, match="beside no person"):
+        levels(release, sensitive=["disease", "age"])
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, lambda x: x, pl.DataFrame])
@@ -127,6 +133,7 @@ def test_several_sensitive_columns():
     assert together.filter(criterion="k-anonymity")["level"].to_list() == [1, 1]
     default = levels(frame, sensitive=["disease", "job"])
     assert default.filter(criterion="k-anonymity")["level"].to_list() == [2, 2]
+    assert levels(frame, sensitive=["disease"], quasi=["zip"])["sensitive"].unique().to_list() == ["disease"]
     with pytest.raises(InputError, match="alone"):
         levels(frame, sensitive=["disease", "job"], others="both")
 

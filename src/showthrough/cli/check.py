@@ -226,7 +226,7 @@ def _read(
     path: Path, values: Path | None, columns: dict[str, Any], *, count: str, encoding: str | None
 ) -> tuple[Any, Any]:
     """A release folder or bucketized file as a release; any other file as a frame whose roles are named."""
-    from showthrough.criteria.examine import Roles
+    from showthrough.criteria.several import Roles
     from showthrough.release.reading import read_release
     from showthrough.table.files import read_table
 

@@ -193,6 +193,11 @@ def of_release(
         return Counted(release, lambda groups: pl.DataFrame({"group": groups}))
     if hasattr(release, "tally"):
         own = release.roles
+        if release.kind == "bucketized" and sensitive not in (None, own.sensitive):
+            raise InputError(
+                f"The values of this release stand in its column {own.sensitive!r}, and only per group: no other "
+                "column can be looked at as sensitive."
+            )
         if release.kind == "bucketized" and quasi is not None:
             return _of_frame(release.records, None, quasi, suppressed, None)  # values stand beside no person
         if sensitive in (None, own.sensitive) and quasi is None:

@@ -10,7 +10,7 @@ import polars as pl
 from showthrough.criteria.alpha_k import AlphaKAnonymity
 from showthrough.criteria.beta_likeness import BetaLikeness
 from showthrough.criteria.coding import as_numbers
-from showthrough.criteria.counts import Counted, of_release
+from showthrough.criteria.counts import Counted
 from showthrough.criteria.criterion import Checked
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
 from showthrough.criteria.k_anonymity import KAnonymity
@@ -21,8 +21,8 @@ from showthrough.criteria.l_diversity import (
     RecursiveLDiversity,
 )
 from showthrough.criteria.m_uniqueness import MUniqueness
+from showthrough.criteria.several import Roles, count_each
 from showthrough.criteria.t_closeness import TCloseness
-from showthrough.errors import InputError
 
 # the parameters do not matter for the level, only l of the recursive reading does
 _ALWAYS: tuple[tuple[str, Checked], ...] = (
@@ -56,30 +56,13 @@ def levels(
     is looked at in turn, ``alone`` or with the others as ``quasi``-identifiers (``others``), and a
     first column says which.
     """
-    if others not in ("alone", "quasi"):
-        raise InputError(f"The other sensitive columns are left 'alone' or count as 'quasi', not {others!r}.")
-    if sensitive is None or isinstance(sensitive, str):
-        return of_counted(of_release(release, sensitive, quasi, suppressed=suppressed, reference=reference))
-    parts = []
-    frame = release.to_frame() if hasattr(release, "to_frame") and hasattr(release, "tally") else release
-    for column in sensitive:
-        mine = roles_of(frame, column, sensitive, quasi, others)
-        counted = of_release(frame, column, mine, suppressed=suppressed, reference=reference)
-        parts.append(of_counted(counted).select(pl.lit(column).alias("sensitive"), pl.all()))
-    if not parts:
-        raise InputError("No sensitive column is named.")
-    return pl.concat(parts)
-
-
-def roles_of(
-    frame: Any, column: str, sensitive: Sequence[str], quasi: Sequence[str] | None, others: str
-) -> list[str] | None:
-    """The quasi-identifiers when ``column`` is the sensitive one of several."""
-    rest = [c for c in sensitive if c != column]
-    if quasi is None:
-        hidden = {column} if others == "quasi" else set(sensitive)
-        return [str(c) for c in frame.columns if str(c) not in hidden]
-    return [*([quasi] if isinstance(quasi, str) else quasi), *(rest if others == "quasi" else [])]
+    one = sensitive is None or isinstance(sensitive, str)
+    names = () if sensitive is None else (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    named = None if quasi is None else (quasi,) if isinstance(quasi, str) else tuple(quasi)
+    parts = count_each(release, Roles(names, named, others, suppressed), reference)
+    if one:
+        return of_counted(parts[0][1])
+    return pl.concat(of_counted(counted).select(pl.lit(name).alias("sensitive"), pl.all()) for name, counted in parts)
 
 
 def of_counted(counted: Counted) -> pl.DataFrame:

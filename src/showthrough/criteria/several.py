@@ -1,0 +1,52 @@
+"""Several sensitive columns: one count for each of them in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from showthrough.criteria.counts import Counted, of_release
+from showthrough.errors import InputError
+from showthrough.table.frames import to_polars
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns of a frame play which part; releases bring their own.
+
+    ``others``: while one sensitive column is looked at, the rest is left ``alone`` or counts as
+    ``quasi``-identifiers. ``suppressed`` is how a suppressed row reads in every quasi-identifier.
+    """
+
+    sensitive: tuple[str, ...] = ()
+    quasi: tuple[str, ...] | None = None
+    others: str = "alone"
+    suppressed: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.others not in ("alone", "quasi"):
+            raise InputError(f"The other sensitive columns are left 'alone' or count as 'quasi', not {self.others!r}.")
+
+
+def count_each(release: Any, roles: Roles, reference: Any = None) -> list[tuple[str | None, Counted]]:
+    """The counts of a release or frame for each sensitive column, with its name."""
+    kind = {"suppressed": roles.suppressed, "reference": reference}
+    if len(roles.sensitive) < 2:
+        only = roles.sensitive[0] if roles.sensitive else None
+        name = only if only is not None or not hasattr(release, "tally") else release.roles.sensitive
+        counted = of_release(release, only, roles.quasi, **kind)
+        return [(name if counted.has_values else None, counted)]
+    if hasattr(release, "tally"):
+        if release.kind == "bucketized":
+            raise InputError("A bucketized release has one sensitive column: its values stand beside no person.")
+        release = release.to_frame()
+    frame = to_polars(release)
+    return [(column, of_release(frame, column, _quasi(frame, column, roles), **kind)) for column in roles.sensitive]
+
+
+def _quasi(frame: Any, column: str, roles: Roles) -> list[str]:
+    """The quasi-identifiers while ``column`` is the sensitive one."""
+    rest = [c for c in roles.sensitive if c != column] if roles.others == "quasi" else []
+    if roles.quasi is None:
+        return [c for c in frame.columns if c not in roles.sensitive] + rest
+    return [*roles.quasi, *rest]
