@@ -35,7 +35,8 @@ def test_all_limits_small(instance, joins, leaf, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linking, "JOINS", joins)
         patch.setattr(linking, "POINTS", block)
-        patch.setattr(linking, "PARTLY", block)
+        patch.setattr(linking, "FIRST", block)
+        patch.setattr(linking, "PAIRS", 2 * block)
         patch.setattr(families, "FAMILIES", joins)
         patch.setattr(families, "DENSE", 4)
         patch.setattr(boxes, "LEAF", leaf)
@@ -109,12 +110,13 @@ def test_nobody_or_nothing():
 
 
 def test_the_limit_counts_persons_and_groups(monkeypatch):
+    monkeypatch.setattr(linking, "FIRST", 1)
     monkeypatch.setattr(linking, "POINTS", 1)
-    attributes = attributes_of([[0]] * 3 + [[1]] * 2, [[frozenset({0, 1})]] * 4)
-    assert candidates(attributes, at_most=20).group.size == 20
-    with pytest.raises(InputError, match="at most 19 pairs") as caught:
-        candidates(attributes, at_most=19)
-    assert "3 of 5 persons" in str(caught.value) or "0 of 5 persons" in str(caught.value)
+    attributes = attributes_of([[0]] * 3 + [[1]] * 2, [[frozenset({0, 1})]] * 4 + [[frozenset({1})]])
+    assert candidates(attributes, at_most=22).group.size == 22
+    with pytest.raises(InputError, match="at most 21 pairs") as caught:
+        candidates(attributes, at_most=21)
+    assert "22 were found when 3 of 5 persons were done" in str(caught.value)
 
 
 def test_unknown_values_are_not_counted_twice_by_the_limit(monkeypatch):
@@ -128,6 +130,7 @@ def test_unknown_values_are_not_counted_twice_by_the_limit(monkeypatch):
 
 
 def test_progress_ends_with_everybody(monkeypatch):
+    monkeypatch.setattr(linking, "FIRST", 2)
     monkeypatch.setattr(linking, "POINTS", 2)
     told = []
     candidates(attributes_of([[v] for v in (0, 0, 1, 2, 3, -1)], [[frozenset({v})] for v in range(4)]),

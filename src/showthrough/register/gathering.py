@@ -44,8 +44,8 @@ class Gathering:
             if self.total + self._waiting > self.at_most:
                 self._refuse()
 
-    def close(self, up_to: int) -> None:
-        """All pairs of the points below ``up_to`` are here: turn them into ascending groups."""
+    def close(self, up_to: int) -> int:
+        """All pairs of the points below ``up_to`` are here: turn them into ascending groups, and say how many."""
         point, box = np.divmod(self._merged(), self._boxes)
         if self._single:
             group = self._group[box]
@@ -60,6 +60,7 @@ class Gathering:
         self._counts.append(counts)
         self._groups.append(group.astype(np.int32))
         self._pairs, self._waiting, self.done = [], 0, up_to
+        return int(group.size)
 
     def candidates(self, point_of: Ints) -> Candidates:
         """Hand the groups of its point to every person."""

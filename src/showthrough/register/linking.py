@@ -25,8 +25,9 @@ from showthrough.register.gathering import Gathering
 __all__ = ["Attribute", "Candidates", "candidates"]
 
 AT_MOST = 100_000_000  # candidates
-POINTS = 2**18  # taken at once
-PARTLY = 2**12  # points with unknown values taken at once: each may fit a great many boxes
+POINTS = 2**18  # taken at once, at most
+FIRST = 2**12  # taken at once to begin with, and of the points with unknown values, which may fit a great many boxes
+PAIRS = 2**22  # of point and group that a block may be expected to have
 JOINS = 16  # patterns that are joined one by one; with more, only the common ones are
 COMMON = 0.04  # share of the boxes that makes a pattern common
 
@@ -67,12 +68,13 @@ def link(
     first, box_of = distinct([a.cell for a in axes])
     search = _Search.plan(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
     gathering = Gathering(box_of, np.bincount(point_of), at_most)
-    done = 0
+    done, step = 0, FIRST
     while done < points.shape[0]:
-        stop = min(done + POINTS, known) if done < known else min(done + PARTLY, points.shape[0])
+        stop = min(done + step, known) if done < known else min(done + FIRST, points.shape[0])
         for point, box in search.find(points[done:stop]):
             gathering.add(point + done, box)
-        gathering.close(stop)
+        found = gathering.close(stop)
+        step = min(max(PAIRS * (stop - done) // max(found, 1), 1), 4 * step, POINTS)
         done = stop
         if progress is not None:
             progress(int(gathering.weight[:done].sum()), persons)
