@@ -3,8 +3,9 @@
 Boxes are products of intervals (a cell that is no interval stands for the smallest one around it and
 is looked up in the end). Each node of the tree cuts its region at a value of one attribute; boxes on
 both sides go both ways, boxes that cover the whole region of a node stay there and fit whoever
-passes. The cut is the one with the least left² + right² boxes, which for strict Mondrian finds cuts
-that no box straddles. All nodes of a level are cut at once. The idea is that of k-d trees
+passes. The cut is the one after which a person meets the fewest boxes, if persons spread half like the
+values of the attribute and half like the boxes; for strict Mondrian that finds cuts which no box
+straddles, and nested cells (`<30`, `<40`) are cut in the middle. All nodes of a level are cut at once. The idea is that of k-d trees
 (Bentley, Communications of the ACM 18(9), 1975).
 """
 
@@ -136,7 +137,9 @@ def _cuts(axes: Sequence[Axis], boxes: Boxes, level: _Level) -> tuple[Codes, Cod
         where, value, left, right = where[inside], value[inside], left[inside], right[inside]
         if not where.size:
             continue
-        score = left.astype(np.float64) ** 2 + right.astype(np.float64) ** 2
+        bottom, top = level.low[own[where], a], level.high[own[where], a]
+        share = 0.5 * (value - bottom) / (top - bottom + 1) + 0.5 * left / (left + right)
+        score = share * left + (1 - share) * right
         chosen = _least(where, score)
         at = own[where[chosen]]
         better = (score[chosen] < best[at]) & (left[chosen] + right[chosen] <= WORTH * count[at])
