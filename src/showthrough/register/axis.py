@@ -54,7 +54,7 @@ def axis(attribute: Attribute) -> Axis:
     length = np.zeros(attribute.cells, dtype=np.int64)
     length[part] = sizes
     if (high[part] - low[part] + 1 == sizes)[sizes > 0].all():
-        atom, size = _pieces(low[part[sizes > 0]], high[part[sizes > 0]], attribute.values)
+        atom, size = pieces(low[part[sizes > 0]], high[part[sizes > 0]], attribute.values)
         inside = np.empty(0, dtype=np.int64)
         low[part], high[part] = atom[low[part]], atom[high[part]]
         exact = whole | (length > 0)
@@ -86,7 +86,7 @@ def _ends(part: Ints, start: Ints, covered: Codes | Ints, cells: int) -> tuple[I
     return low, high
 
 
-def _pieces(low: Ints, high: Ints, values: int) -> tuple[Ints, int]:
+def pieces(low: Ints, high: Ints, values: int) -> tuple[Ints, int]:
     """The atom of each value where every cell is an interval: a new one wherever a cell starts or has ended."""
     mark = np.zeros(values + 1, dtype=np.int64)
     mark[low] = 1

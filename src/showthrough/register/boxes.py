@@ -5,8 +5,8 @@ is looked up in the end). Each node of the tree cuts its region at a value of on
 both sides go both ways, boxes that cover the whole region of a node stay there and fit whoever
 passes. The cut is the one after which a person meets the fewest boxes, if persons spread half like the
 values of the attribute and half like the boxes; for strict Mondrian that finds cuts which no box
-straddles, and nested cells (`<30`, `<40`) are cut in the middle. All nodes of a level are cut at once. The idea is that of k-d trees
-(Bentley, Communications of the ACM 18(9), 1975).
+straddles, and nested cells (`<30`, `<40`) are cut in the middle. All nodes of a level are cut
+at once. The idea is that of k-d trees (Bentley, Communications of the ACM 18(9), 1975).
 """
 
 from __future__ import annotations

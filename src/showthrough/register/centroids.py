@@ -18,7 +18,7 @@ import numpy as np
 from showthrough.errors import InputError
 from showthrough.register.arrays import Codes, Flags, Ints, Reals, distinct
 from showthrough.register.attribute import Candidates
-from showthrough.register.axis import Axis
+from showthrough.register.axis import Axis, pieces
 from showthrough.register.gathering import Gathering
 from showthrough.register.linking import AT_MOST, link
 
@@ -106,7 +106,7 @@ def within(
         _axis(persons[:, a], centroids[:, a], spreads[:, a], nominal=measure.kind == "nominal")
         for a, measure in enumerate(measures)
     ]
-    return link(axes, at_most=at_most, progress=progress)
+    return link(axes, at_most=at_most, progress=progress, way="tree")  # such boxes come in no patterns
 
 
 def share_correct(candidates: Candidates, truth: Ints | Codes) -> tuple[float, float]:
@@ -228,9 +228,10 @@ def _axis(person: Reals, centre: Reals, spread: Reals, *, nominal: bool) -> Axis
     low[empty], high[empty] = 0, 0
     first, cell = distinct([low, high, empty.astype(np.int8)])
     low, high, exact = low[first], high[first], ~empty[first]
-    size = max(known.size, 1)
+    piece, size = pieces(low[exact], high[exact], known.size)
+    low, high = piece[low], piece[high]
     everything: Flags = np.isinf(reach[first]) & exact
-    own = np.where(np.isnan(person), -1, atom)
+    own = np.where(np.isnan(person), -1, piece[np.minimum(atom, piece.size - 1)])
     ends = low.astype(np.int32), high.astype(np.int32)
     nothing = np.empty(0, dtype=np.int64)
     return Axis(own.astype(np.int32), cell.astype(np.int32), *ends, exact, everything, nothing, size)
