@@ -26,7 +26,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from showthrough.register.linking import Attribute, candidates
+from showthrough.register.locating import locate
+from showthrough.register.register import Register
+from showthrough.release.release import Release
 
 SEED = 7
 COLUMNS = {"age": 73, "postcode": 5000, "education": 16, "occupation": 14, "marital": 7, "sex": 2}
@@ -145,56 +147,11 @@ def _cell(name: str, size: int, low: int, high: int) -> str:
         return "*"
     if low == high:
         return _label(name, low)
-    return "{" + ";".join(_label(name, v) for v in range(low, high + 1)) + "}" if name in SETS else f"[{low}:{high}]"
-
-
-def attributes_from_files(people: pl.DataFrame, release: pl.DataFrame) -> tuple[list[Attribute], int]:
-    """Codes of values and cells, and the number of groups (rows with equal cells)."""
-    groups = release.select(list(COLUMNS)).unique(maintain_order=True)
-    made = []
-    for name in COLUMNS:
-        values = people[name].cast(pl.String).unique().sort().to_frame()
-        if name not in SETS:
-            values = values.sort(pl.col(name).cast(pl.Int64))
-        labels = values[name].to_list()
-        cells = groups[name].unique(maintain_order=True)
-        numbers = None if name in SETS else np.array(labels, dtype=np.int64)
-        covered = [_covered(cell, labels, numbers) for cell in cells.to_list()]
-        made.append(
-            Attribute(
-                person=_codes(people[name].cast(pl.String), values[name]),
-                group=_codes(groups[name], cells),
-                start=np.concatenate([[0], np.cumsum([len(own) for own in covered])]).astype(np.int64),
-                covered=np.concatenate([*map(np.asarray, covered), []]).astype(np.int32),
-                everything=(cells == "*").to_numpy(),
-                name=name,
-            )
-        )
-    return made, groups.height
-
-
-def _codes(column: pl.Series, among: pl.Series) -> np.ndarray:
-    table = pl.DataFrame({"label": among, "code": np.arange(among.len(), dtype=np.int32)})
-    return (
-        column.alias("label").to_frame().join(table, on="label", how="left", maintain_order="left")["code"].to_numpy()
-    )
-
-
-def _covered(cell: str, labels: list[str], numbers: np.ndarray | None) -> list[int] | range:
-    """The codes of the labels that a cell of this file covers; labels of intervals are sorted numbers."""
-    if cell == "*":
-        return []
-    if numbers is not None:
-        low, _, high = cell.strip("[]").partition(":")
-        return range(
-            int(np.searchsorted(numbers, int(low))), int(np.searchsorted(numbers, int(high or low), side="right"))
-        )
-    inside = set(cell.strip("{}").split(";"))
-    return [code for code, label in enumerate(labels) if label in inside]
+    return "{" + ", ".join(_label(name, v) for v in range(low, high + 1)) + "}" if name in SETS else f"[{low}, {high}]"
 
 
 def measure(kind: str, persons: int, groups: int) -> dict[str, object]:
-    """Read, encode and link in this process; the peak of linking counts what was read too."""
+    """Read, take in and link (cells read, values covered, groups found) in this process."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             [sys.executable, "-m", "benchmarks.linking", "--write", folder, kind, str(persons), str(groups)], check=True
@@ -206,18 +163,19 @@ def measure(kind: str, persons: int, groups: int) -> dict[str, object]:
             people, release = (pl.read_csv(path, infer_schema=False) for path in paths)
             reading.append(time.perf_counter() - start)
     start = time.perf_counter()
-    attributes, found = attributes_from_files(people, release)
-    encoded = time.perf_counter() - start
+    known = Register.of(people, quasi=list(COLUMNS))
+    published = Release.generalized(release, sensitive="disease", quasi=list(COLUMNS), name="release")
+    taken = time.perf_counter() - start
     before = _peak()
     linking = []
     for _ in range(3):
         start = time.perf_counter()
-        linked = candidates(attributes)
+        linked = locate(published, "release", known).candidates
         linking.append(time.perf_counter() - start)
     counts = linked.counts
     return {
-        "kind": kind, "persons": persons, "groups": found, "candidates": int(counts.sum()),
-        "unique": float((counts == 1).mean()), "read_seconds": sorted(reading)[1], "encode_seconds": encoded,
+        "kind": kind, "persons": persons, "groups": published.labels.len(), "candidates": int(counts.sum()),
+        "unique": float((counts == 1).mean()), "read_seconds": sorted(reading)[1], "take_seconds": taken,
         "link_seconds": sorted(linking)[1], "before_mb": before, "peak_mb": _peak(),
     }  # fmt: skip
 
@@ -250,7 +208,7 @@ def main() -> None:
 def _line(row: dict[str, float]) -> str:
     return (
         f"{row['kind']}: {row['persons']:,} persons, {row['groups']:,} groups, {row['candidates']:,} candidates, "
-        f"{row['unique']:.1%} with one: read {row['read_seconds']:.2f} s, encode {row['encode_seconds']:.2f} s, "
+        f"{row['unique']:.1%} with one: read {row['read_seconds']:.2f} s, take in {row['take_seconds']:.2f} s, "
         f"link {row['link_seconds']:.2f} s = {row['link_seconds'] / row['read_seconds']:.1f} x reading, "
         f"peak {row['peak_mb']:.0f} MB ({row['before_mb']:.0f} MB before linking)"
     )

@@ -51,7 +51,7 @@ def locate(release: Release, name: str, register: Register) -> Located:
 def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:
     """One quasi-identifier: the persons' values and what each published cell covers of them."""
     known = register.quasi[column]
-    values = known.drop_nulls().unique(maintain_order=True)
+    values = _in_order(known.drop_nulls().unique())
     cells = cells_of(release, name, column, domain=values)
     cover = covers(cells, values)
     codes = pl.DataFrame({"v": values, "code": np.arange(values.len(), dtype=np.int32)})
@@ -60,6 +60,12 @@ def attribute(release: Release, name: str, register: Register, column: str) -> A
     mine = person.fill_null(-1).to_numpy().astype(np.int32)
     mine[np.append(missing, False)[mine]] = -1
     return Attribute(mine, cells.codes, cover.start, cover.code.astype(np.int32), cells.any, column)
+
+
+def _in_order(values: pl.Series) -> pl.Series:
+    """Numbers ascending, other text by its letters: intervals then cover neighbours."""
+    numbers = values.cast(pl.Float64, strict=False)
+    return values.sort() if numbers.null_count() else values.gather(numbers.arg_sort())
 
 
 def cells_of(release: Release, name: str, column: str, *, domain: pl.Series | None = None) -> CellColumn:
