@@ -1,0 +1,90 @@
+"""What every group must satisfy: at least k rows and, where asked, a predicate on its sensitive values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from showthrough.criteria.counts import GroupCounts
+from showthrough.errors import InputError
+from showthrough.inference.arrays import Codes, Flags, Ints
+
+Allowed = Callable[[GroupCounts], Flags]
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """``k`` rows per group, and ``allowed(counts)`` true for every group when it is given."""
+
+    k: int
+    sensitive: Codes | None = None
+    allowed: Allowed | None = None
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(f"k must be at least 1, found {self.k}.")
+        if self.allowed is not None and self.sensitive is None:
+            raise InputError("A criterion on sensitive values needs the sensitive column.")
+
+    @property
+    def plain(self) -> bool:
+        """True when only the number of rows matters."""
+        return self.allowed is None
+
+    @property
+    def total(self) -> Ints:
+        """Rows of each sensitive value in the whole table."""
+        if self.sensitive is None:
+            return np.zeros(0, dtype=np.int64)
+        return np.bincount(self.sensitive).astype(np.int64)
+
+    def met(self, group: npt.NDArray[np.integer], groups: int) -> Flags:
+        """For each group code below ``groups``, one code per row of the table: does the group satisfy the requirement?"""
+        met: Flags = np.bincount(group, minlength=groups) >= self.k
+        if self.plain or self.sensitive is None or not met.any():
+            return met
+        chosen = np.flatnonzero(met)
+        position = np.full(groups, -1, dtype=np.int64)
+        position[chosen] = np.arange(len(chosen))
+        inside = met[group]
+        met[chosen] = self.judge(position[group[inside]], self.sensitive[inside], len(chosen))
+        return met
+
+    def judge(
+        self,
+        group: npt.NDArray[np.integer],
+        sensitive: npt.NDArray[np.integer],
+        groups: int,
+        *,
+        weight: Ints | None = None,
+    ) -> Flags:
+        """The predicate alone, on records given by group, value and weight; every group must have a record."""
+        if self.allowed is None:
+            return np.ones(groups, dtype=bool)
+        return self.allowed(count_groups(group, sensitive, groups=groups, total=self.total, weight=weight))
+
+
+def count_groups(
+    group: npt.NDArray[np.integer],
+    sensitive: npt.NDArray[np.integer],
+    *,
+    groups: int,
+    total: Ints,
+    weight: Ints | None = None,
+) -> GroupCounts:
+    """Counts of the sensitive values of each group."""
+    values = max(1, len(total))
+    key = group.astype(np.int64) * values + sensitive
+    if groups * values <= 4 * len(key) + 1024:  # dense enough: counting is cheaper than sorting
+        dense = np.bincount(key, weights=weight, minlength=groups * values)
+        cell = np.flatnonzero(dense)
+        count = dense[cell]
+    else:
+        cell, inverse = np.unique(key, return_inverse=True)
+        count = np.bincount(inverse, weights=weight)
+    start = np.zeros(groups + 1, dtype=np.int64)
+    np.cumsum(np.bincount(cell // values, minlength=groups), out=start[1:])
+    return GroupCounts(start, (cell % values).astype(np.int32), count.astype(np.int64), total)
