@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -53,11 +54,11 @@ class _Parts:
     low: Codes
     high: Codes
 
-    @property
+    @cached_property
     def length(self) -> Ints:
         return np.diff(np.append(self.start, len(self.unit)))
 
-    @property
+    @cached_property
     def part(self) -> Ints:
         return np.repeat(np.arange(len(self.start)), self.length)
 
@@ -203,26 +204,40 @@ def _sides(
         _, first, side = np.unique(part * column.size + label, return_index=True, return_inverse=True)
         low, high = _label_interval(column, below[first], label[first])
         return side, (low, high)
-    cut = _median_cut(place, part, units.weight[parts.unit[at]], span)
     if relaxed:
-        order = np.lexsort((place, part))
-        position = np.empty(len(order), dtype=np.int64)
-        owner, begin, length = np.unique(part[order], return_index=True, return_counts=True)
-        position[order] = np.arange(len(order)) - np.repeat(begin, length)
-        halves = np.zeros(len(span[0]), dtype=np.int64)
-        halves[owner] = (length + 1) // 2
-        right = position >= halves[part]
-        cut = np.zeros(len(span[0]), dtype=np.int32)
-        np.maximum.at(cut, part[~right], place[~right])
+        right, cut = _halves(place, part, len(span[0]), column.size)
     else:
+        cut = _median_cut(place, part, units.weight[parts.unit[at]], span)
         right = place > cut[part]
-    owners, side = np.unique(part * 2 + right, return_inverse=True)
+    both = part * 2 + right
+    owners, side = _renumber(both, 2 * len(span[0]))
     owner = owners // 2
     left = owners % 2 == 0
     touching = 0 if relaxed else 1
     low = np.where(left, parts.low[owner, j], cut[owner] + touching).astype(np.int32)
     high = np.where(left, cut[owner], parts.high[owner, j]).astype(np.int32)
     return side, (low, high)
+
+
+def _renumber(codes: Ints, size: int) -> tuple[Ints, Ints]:
+    """The codes that occur, ascending, and each code's position among them: np.unique without a sort."""
+    present = np.zeros(size, dtype=bool)
+    present[codes] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[codes]
+
+
+def _halves(place: Codes, part: Ints, parts: int, size: int) -> tuple[Flags, Codes]:
+    """Which records go right when each part is cut in equal halves, and the last rank of its left half."""
+    order = np.argsort(part * size + place, kind="stable")
+    length = np.bincount(part, minlength=parts)
+    begin = np.cumsum(length) - length
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order)) - begin[part]  # ``part`` ascends, so the sorted one equals it
+    half = (length + 1) // 2
+    cut = np.zeros(parts, dtype=np.int32)
+    here = np.flatnonzero(length)
+    cut[here] = place[order[begin[here] + half[here] - 1]]
+    return position >= half[part], cut
 
 
 def _label_interval(column: QuasiColumn, level: Ints, label: Ints) -> tuple[Codes, Codes]:
@@ -243,7 +258,7 @@ def _median_cut(place: Codes, part: Ints, weight: Ints, span: tuple[Codes, Codes
     """For each part the last rank of its left side: of the two cuts around the median the one nearer to half."""
     low, high = span
     chosen = np.zeros(len(low), dtype=np.int32)
-    owners, index = np.unique(part, return_inverse=True)
+    owners, index = _renumber(part, len(low))
     length = (high[owners] - low[owners] + 1).astype(np.int64)
     if length.sum() <= 4 * len(place) + 4096:  # few values: count them instead of sorting
         offset = np.concatenate([[0], np.cumsum(length)])
@@ -251,8 +266,9 @@ def _median_cut(place: Codes, part: Ints, weight: Ints, span: tuple[Codes, Codes
         value = np.arange(len(count)) - np.repeat(offset[:-1] - low[owners], length)
         begin = offset[:-1]
     else:
-        order = np.lexsort((place, part))
-        new = np.flatnonzero(np.diff(place[order], prepend=-1) | np.diff(part[order], prepend=-1))
+        key = part * (int(high.max()) + 1) + place
+        order = np.argsort(key, kind="stable")
+        new = np.flatnonzero(np.diff(key[order], prepend=-1))
         count, value = np.add.reduceat(weight[order], new), place[order][new]
         length = np.bincount(index[order][new], minlength=len(owners))
         begin = np.cumsum(length) - length
