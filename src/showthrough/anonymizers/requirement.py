@@ -22,6 +22,8 @@ class Requirement:
     k: int
     sensitive: Codes | None = None
     allowed: Allowed | None = None
+    population: Ints | None = None
+    """Rows of each sensitive value in the whole table, when ``sensitive`` covers only a part of it."""
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -37,9 +39,17 @@ class Requirement:
     @property
     def total(self) -> Ints:
         """Rows of each sensitive value in the whole table."""
+        if self.population is not None:
+            return self.population
         if self.sensitive is None:
             return np.zeros(0, dtype=np.int64)
         return np.bincount(self.sensitive).astype(np.int64)
+
+    def part(self, rows: Ints) -> Requirement:
+        """The same requirement on some rows of the table; the whole table stays the reference."""
+        if self.sensitive is None:
+            return self
+        return Requirement(self.k, self.sensitive[rows], self.allowed, self.total)
 
     def met(self, group: npt.NDArray[np.integer], groups: int) -> Flags:
         """For each group code below ``groups``, one code per row of the table: does the group satisfy the requirement?"""
