@@ -1,0 +1,263 @@
+"""The grouping that local recoding improves: a first growth, then ruin and recreate.
+
+With k alone all groups are small and alike: every pass takes the whole table apart, in blocks of
+neighbouring groups (``regrow.py``). With a predicate on the sensitive values few large groups make
+most of the loss, since early groups use up the values that late ones need: a pass then also takes
+single costly groups apart together with what lies around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from showthrough.anonymizers.boxes import State, box
+from showthrough.anonymizers.columns import QuasiColumn, combined_key
+from showthrough.anonymizers.k_member import k_member
+from showthrough.anonymizers.loss import group_losses
+from showthrough.anonymizers.mondrian import mondrian
+from showthrough.anonymizers.regrow import Field, Growth, judge_dense, regrow
+from showthrough.anonymizers.requirement import Requirement
+from showthrough.inference.arrays import Ints, Reals
+
+NEIGHBOURS = 12
+"""Groups that are taken apart together in a block."""
+BATCHES = 3
+"""Batches of blocks of like length in one pass."""
+SPREADS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
+"""Prices tried for a sensitive value that a group has too often, in columns of full loss."""
+STARTS = (0.0, 0.2)
+"""Prices tried in the first growth."""
+TRIES = 30
+"""Groups tried for a left-over record before a growth is given up."""
+AROUND = 800
+"""Records taken apart around a costly group, between 0.3 and 1.5 times as many."""
+TARGETS = 12
+"""Costly groups taken apart in one pass."""
+
+
+class Grouping:
+    """Groups 0, 1, … of the records, their sizes and losses; every change keeps the requirement."""
+
+    def __init__(self, columns: Sequence[QuasiColumn], requirement: Requirement, generator: np.random.Generator) -> None:
+        self.columns, self.requirement, self.generator = columns, requirement, generator
+        boxes = [box(column) for column in columns]
+        states = [box_.start(column.codes) for box_, column in zip(boxes, columns, strict=True)]
+        total = requirement.total
+        self.field = Field(boxes, states, requirement, total / max(1, total.sum()))
+        self.rows = len(columns[0].codes)
+        self.weight = np.array([column.weight for column in columns])
+        self.density = self._density()
+        self._set(np.zeros(self.rows, dtype=np.int64))
+
+    @property
+    def total(self) -> float:
+        """Σ |G| · Σ NCP over the groups."""
+        return float(self.size @ self.losses)
+
+    def start(self) -> None:
+        """First grouping: the best k-member growth, or Mondrian's where no growth satisfies the requirement."""
+        by_size = sorted(self.columns, key=lambda column: column.size)
+        # small domains first: records that share those values save most by staying together
+        order = np.lexsort([column.rank[column.codes] for column in reversed(by_size)])
+        found = []
+        for spread in (0.0,) if self.requirement.plain else STARTS:
+            grown = grow(self.columns, self.field, order, self.density, spread)
+            if grown is not None:
+                size, losses = group_losses(self.columns, grown)
+                found.append((float(size @ (losses @ self.weight)), len(found), grown))
+        self._set(min(found)[2] if found else mondrian(self.columns, self.requirement).group.astype(np.int64))
+
+    def improve(self, number: int) -> None:
+        """One pass: blocks of neighbouring groups, and costly groups where a predicate makes them."""
+        by_rows = np.sort(np.repeat(self.size, self.size))
+        usual = float(by_rows[int(0.95 * len(by_rows))])
+        if self.requirement.plain or usual < 4 * NEIGHBOURS:
+            self._blocks(int(max(NEIGHBOURS * np.median(self.size), 1.5 * usual)), number)
+        if not self.requirement.plain:
+            for _ in range(TARGETS):
+                self._around()
+
+    def _set(self, group: Ints) -> None:
+        self.group: Ints = np.unique(group, return_inverse=True)[1].reshape(-1)
+        self.size, losses = group_losses(self.columns, self.group)
+        self.losses: Reals = losses @ self.weight
+
+    def _blocks(self, target: int, number: int) -> None:
+        """Take all groups apart in blocks of about ``target`` records and keep what loses less."""
+        order = self._neighbours()
+        block = np.empty(len(order), dtype=np.int64)
+        block[order] = (np.cumsum(self.size[order]) + self.generator.integers(target)) // target
+        block = np.unique(block, return_inverse=True)[1].reshape(-1)
+        jitter = 0.5 + self.generator.random(self.rows)
+        # cheap groups first: they lie in dense places, and what is left over then costs least
+        priority = self.losses[self.group] * jitter
+        spread = 0.0 if self.requirement.plain else SPREADS[number % 4]
+        growth = Growth(absorb=number % 2 == 1, spread=spread)
+        of_row = block[self.group]
+        count = np.bincount(of_row)
+        order = np.argsort(of_row, kind="stable")
+        begin = np.cumsum(count) - count
+        old = np.bincount(block, weights=self.size * self.losses, minlength=len(count))
+        group = self.group.copy()
+        offset = len(self.size)
+        # blocks of like length together: a step costs as much as its longest block
+        for some in np.array_split(np.argsort(count, kind="stable"), BATCHES):
+            if not len(some):
+                continue
+            place = np.arange(int(count[some].max()))
+            inside = place < count[some][:, None]
+            table = np.where(inside, order[np.minimum(begin[some][:, None] + place, self.rows - 1)], -1)
+            grown = regrow(self.field, table, priority, growth)
+            better = grown.fine & (grown.lost < old[some] - 1e-4)
+            code = offset + np.arange(len(some))[:, None] * (len(place) + 1) + grown.assign
+            change = inside & better[:, None]
+            group[table[change]] = code[change]
+            offset += len(some) * (len(place) + 1)
+        self._set(group)
+
+    def _around(self) -> None:
+        """Take one costly group apart with what lies around it, grow anew, and keep what loses less."""
+        generator = self.generator
+        cost = self.size * self.losses
+        if not cost.any():
+            return
+        target = int(generator.choice(len(cost), p=cost / cost.sum()))
+        chosen = self._near(target, int(AROUND * generator.choice([0.3, 0.6, 1.0, 1.5])))
+        inside = np.zeros(len(self.size), dtype=bool)
+        inside[chosen] = True
+        rows = np.flatnonzero(inside[self.group])
+        jitter = 0.7 + 0.6 * generator.random(len(rows))
+        priority = [self.density[rows] * jitter, jitter, -self.losses[self.group[rows]] * jitter][generator.integers(3)]
+        columns = [replace(column, codes=column.codes[rows]) for column in self.columns]
+        requirement = self.requirement.part(rows)
+        states = [state[:, rows] for state in self.field.states]
+        field = replace(self.field, states=states, requirement=requirement)
+        grown = grow(columns, field, np.arange(len(rows)), priority, float(generator.choice(SPREADS)))
+        if grown is None:
+            return
+        size, losses = group_losses(columns, grown)
+        if size @ (losses @ self.weight) < cost[chosen].sum() - 1e-4:
+            group = self.group.copy()
+            group[rows] = len(self.size) + grown
+            self._set(group)
+
+    def _near(self, target: int, rows: int) -> Ints:
+        """The group and the groups nearest to one of its records, about ``rows`` records in all."""
+        row = int(self.generator.choice(np.flatnonzero(self.group == target)))
+        distance = np.zeros(self.rows)
+        for box_, state in zip(self.field.boxes, self.field.states, strict=True):
+            distance += box_.joint(state, state[:, row : row + 1]) * self.generator.uniform(0.5, 1.5)
+        if self.generator.random() < 0.5:
+            near = np.full(len(self.size), np.inf)
+            np.minimum.at(near, self.group, distance)
+        else:
+            near = np.bincount(self.group, weights=distance) / self.size
+        near[target] = -1.0
+        order = np.argsort(near, kind="stable")
+        enough = np.searchsorted(np.cumsum(self.size[order]), max(rows, int(1.5 * self.size[target]))) + 1
+        return order[:enough]
+
+    def _density(self) -> Reals:
+        """How many records share all columns but one with each record, summed over the column left out."""
+        chosen = np.arange(len(self.columns))
+        if len(chosen) > 12:
+            chosen = np.sort(self.generator.choice(chosen, 12, replace=False))
+        near = np.zeros(self.rows)
+        for out in chosen:
+            others = [column for j, column in enumerate(self.columns) if j != out] or list(self.columns)
+            key = combined_key([column.codes for column in others], [column.size for column in others])
+            inverse = np.unique(key, return_inverse=True)[1].reshape(-1)
+            near += np.minimum(np.bincount(inverse)[inverse], 20)
+        return near
+
+    def _neighbours(self) -> Ints:
+        """Groups in an order that puts groups side by side which agree on randomly chosen columns and levels."""
+        member = np.zeros(len(self.size), dtype=np.int64)
+        member[self.group] = np.arange(self.rows)
+        fine: list[Ints] = []
+        coarse: list[Ints] = []
+        for j in self.generator.permutation(len(self.columns)):
+            column = self.columns[j]
+            code = column.codes[member]
+            rank = column.rank[code].astype(np.int64)
+            fine.append(rank)
+            if column.shown == "range":
+                width = int(self.generator.integers(1, max(2, column.size // 4)))
+                coarse.append((rank + int(self.generator.integers(width))) // width)
+            else:
+                levels = [column.rank, *column.levels[:-1]]
+                coarse.append(levels[int(self.generator.integers(len(levels)))][code].astype(np.int64))
+        return np.lexsort([self.generator.random(len(member)), *fine, *coarse])
+
+
+def grow(
+    columns: Sequence[QuasiColumn], field: Field, order: Ints, density: Reals, spread: float
+) -> Ints | None:
+    """k-member growth with the left-over records placed; None when the requirement cannot be kept that way."""
+    group, left = k_member(columns, field.requirement, order, density, spread=spread)
+    if len(left) == len(group):
+        return None
+    if not len(left):
+        return group
+    kept = np.flatnonzero(group >= 0)
+    made = _Made(columns, field, kept, group)
+    for row in left.tolist():
+        best = made.cheapest(row)
+        if best < 0:
+            return None
+        group[row] = best
+    return group
+
+
+class _Made:
+    """Boxes, sizes and losses of finished groups while left-over records join them."""
+
+    def __init__(self, columns: Sequence[QuasiColumn], field: Field, kept: Ints, group: Ints) -> None:
+        self.field = field
+        owner = group[kept]
+        size, losses = group_losses([replace(column, codes=column.codes[kept]) for column in columns], owner)
+        self.size: Ints = size
+        self.lost = losses @ np.array([column.weight for column in columns])
+        order = kept[np.argsort(owner, kind="stable")]
+        start = np.cumsum(size) - size
+        self.boxes: list[State] = []
+        for box_, state in zip(field.boxes, field.states, strict=True):
+            inside = state[:, order]
+            if box_.words:
+                self.boxes.append(np.bitwise_or.reduceat(inside, start, axis=1))
+            else:
+                low, high = np.minimum.reduceat(inside[0], start), np.maximum.reduceat(inside[1], start)
+                self.boxes.append(np.stack([low, high]))
+        sensitive, values = field.requirement.sensitive, len(field.share)
+        self.counts: npt.NDArray[np.int64] | None = None
+        if not field.requirement.plain and sensitive is not None:
+            cell = owner * values + sensitive[kept]
+            self.counts = np.bincount(cell, minlength=len(size) * values).reshape(len(size), values)
+
+    def cheapest(self, row: int) -> int:
+        """Put the row into the group with the least rise that still satisfies the requirement; -1 if none near does."""
+        ones = [state[:, row : row + 1] for state in self.field.states]
+        joint = np.zeros(len(self.size))
+        for box_, state, one in zip(self.field.boxes, self.boxes, ones, strict=True):
+            joint += box_.joint(state, one)
+        rise = (self.size + 1) * joint - self.size * self.lost
+        best = int(rise.argmin())
+        sensitive = self.field.requirement.sensitive
+        if self.counts is not None and sensitive is not None:
+            near = np.argsort(rise, kind="stable")[:TRIES]
+            counts = self.counts[near]
+            counts[:, sensitive[row]] += 1
+            flags = judge_dense(self.field.requirement, counts)
+            if not flags.any():
+                return -1
+            best = int(near[flags.argmax()])
+            self.counts[best, sensitive[row]] += 1
+        self.lost[best] = joint[best]
+        self.size[best] += 1
+        for box_, state, one in zip(self.field.boxes, self.boxes, ones, strict=True):
+            state[:, best : best + 1] = box_.join(state[:, best : best + 1], one)
+        return best
