@@ -1,0 +1,186 @@
+"""Full-domain generalization: one hierarchy level per column for the whole table, chosen optimally.
+
+A node of the lattice is one level per column. Its loss without suppression is a sum over columns,
+never falls when a level rises, and bounds the real loss from below; so nodes are visited in order
+of that bound and the search ends when it reaches the best loss found. More general nodes never
+suppress more rows for k (Samarati, TKDE 2001), so a node that suppresses too many rules out all
+nodes below it; the search tries some nodes higher up for that purpose.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from showthrough.anonymizers.columns import QuasiColumn, combined_key, row_count
+from showthrough.anonymizers.loss import label_losses
+from showthrough.anonymizers.requirement import Requirement
+from showthrough.errors import InputError
+from showthrough.inference.arrays import Codes, Flags, Ints, Reals
+
+Node = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FullDomainResult:
+    """Level of each column, group of each row (-1: suppressed), and how much of the lattice was looked at."""
+
+    levels: Node
+    group: Codes
+    groups: int
+    suppressed: int
+    loss: float
+    """Weighted mean NCP per row, suppressed rows at 1."""
+    nodes: int
+    checked: int
+
+
+def full_domain(
+    columns: Sequence[QuasiColumn], requirement: Requirement, *, suppression_limit: int = 0
+) -> FullDomainResult:
+    """The node with the least loss among those that suppress at most ``suppression_limit`` rows.
+
+    A column without hierarchy has two levels: its values, and ``*``.
+    """
+    rows = row_count(columns)
+    if rows < requirement.k:
+        raise InputError(f"k = {requirement.k} is larger than the table ({rows} rows): lower k or add rows.")
+    lattice = _Lattice(columns, requirement, suppression_limit)
+    best = lattice.search()
+    if best is None:
+        raise InputError(
+            "Even the most general node does not satisfy the requirement: the values of the whole table are the reason; "
+            "weaken the requirement or allow more suppressed rows."
+        )
+    loss, node = best
+    group, size, met = lattice.classes(node)
+    number = np.where(met, np.cumsum(met) - 1, -1).astype(np.int32)
+    nodes = int(np.prod([float(top + 1) for top in lattice.top]))
+    of_row = number[group][lattice.unit_of_row]
+    suppressed = int(size[~met].sum())
+    return FullDomainResult(node, of_row, int(met.sum()), suppressed, loss, nodes, lattice.checked)
+
+
+class _Lattice:
+    """The search; ``units`` are distinct records (with their sensitive value when a predicate needs it)."""
+
+    def __init__(self, columns: Sequence[QuasiColumn], requirement: Requirement, limit: int) -> None:
+        self.requirement, self.limit = requirement, limit
+        codes = [column.codes for column in columns]
+        sizes = [column.size for column in columns]
+        sensitive = None if requirement.plain else requirement.sensitive
+        if sensitive is not None:
+            codes, sizes = [*codes, sensitive], [*sizes, int(sensitive.max()) + 1]
+        key = combined_key(codes, sizes)
+        _, first, inverse, weight = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        self.unit_of_row = inverse.reshape(-1)
+        self.weight: Ints = weight.astype(np.int64)
+        self.rows = len(key)
+        self.sensitive = None if sensitive is None else sensitive[first]
+        share = np.array([column.weight for column in columns])
+        share = share / share.sum()
+        self.labels: list[list[Codes]] = []
+        self.losses: list[list[Reals]] = []
+        for column, part in zip(columns, share.tolist(), strict=True):
+            leaf = column.codes[first]
+            levels = [np.arange(column.size, dtype=np.int32), *column.levels]
+            losses = [np.zeros(column.size), *label_losses(column)]
+            if not column.levels:
+                levels.append(np.zeros(column.size, dtype=np.int32))
+                losses.append(np.full(column.size, 1.0 if column.size > 1 else 0.0))
+            self.labels.append([level[leaf] for level in levels])
+            self.losses.append([loss[leaf] * part for loss in losses])
+        self.top: Node = tuple(len(levels) - 1 for levels in self.labels)
+        self.base = [[float(self.weight @ loss) / self.rows for loss in losses] for losses in self.losses]
+        self.failing = np.zeros((0, len(columns)), dtype=np.int64)
+        self.seen: dict[Node, float] = {}
+        self.checked = 0
+
+    def bound(self, node: Node) -> float:
+        """Loss without suppression."""
+        return sum(base[level] for base, level in zip(self.base, node, strict=True))
+
+    def search(self) -> tuple[float, Node] | None:
+        best: tuple[float, Node] | None = None
+        bottom: Node = (0,) * len(self.top)
+        queue = [(self.bound(bottom), bottom)]
+        queued = {bottom}
+        while queue:
+            bound, node = heapq.heappop(queue)
+            if best is not None and bound >= best[0]:
+                break
+            loss = self._loss(node)
+            if loss < np.inf and (best is None or (loss, node) < best):
+                best = (loss, node)
+            for above in self._above(node):
+                if above not in queued:
+                    queued.add(above)
+                    heapq.heappush(queue, (self.bound(above), above))
+        return best
+
+    def _above(self, node: Node) -> list[Node]:
+        return [(*node[:j], node[j] + 1, *node[j + 1 :]) for j in range(len(node)) if node[j] < self.top[j]]
+
+    def _loss(self, node: Node) -> float:
+        """Real loss, infinite when too many rows would be suppressed."""
+        if self._ruled_out(node):
+            return np.inf
+        if node not in self.seen:
+            self._evaluate(node)
+            if self._ruled_out(node):
+                self._climb(node)
+        return self.seen[node]
+
+    def _ruled_out(self, node: Node) -> bool:
+        return bool((np.array(node) <= self.failing).all(axis=1).any())
+
+    def _climb(self, node: Node) -> None:
+        """Look for failing nodes high above a failing one: each rules out everything below it."""
+        chain = [node]
+        while above := self._above(chain[-1]):
+            chain.append(min(above, key=self.bound))
+        low, high = 0, len(chain) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if chain[middle] not in self.seen:
+                self._evaluate(chain[middle])
+            if self._ruled_out(chain[middle]):
+                low = middle
+            else:
+                high = middle
+
+    def _evaluate(self, node: Node) -> None:
+        self.checked += 1
+        group, size, met = self.classes(node)
+        small = int(size[size < self.requirement.k].sum())
+        if small > self.limit:
+            below = (self.failing <= np.array(node)).all(axis=1)
+            self.failing = np.vstack([self.failing[~below], [node]])
+            self.seen[node] = np.inf
+            return
+        suppressed = ~met[group]
+        if int(self.weight[suppressed].sum()) > self.limit:  # a predicate is not monotone under suppression
+            self.seen[node] = np.inf
+            return
+        loss = np.sum([losses[level] for losses, level in zip(self.losses, node, strict=True)], axis=0)
+        self.seen[node] = float(self.weight @ np.where(suppressed, 1.0, loss)) / self.rows
+
+    def classes(self, node: Node) -> tuple[npt.NDArray[np.intp], Ints, Flags]:
+        """Class of each unit, rows of each class, and whether the class satisfies the requirement."""
+        labels = [levels[level] for levels, level in zip(self.labels, node, strict=True)]
+        key = combined_key(labels, [int(label.max()) + 1 for label in labels])
+        _, group = np.unique(key, return_inverse=True)
+        group = group.reshape(-1)
+        size = np.bincount(group, weights=self.weight).astype(np.int64)
+        met: Flags = size >= self.requirement.k
+        if self.sensitive is not None and met.any():
+            number = np.cumsum(met) - 1
+            inside = met[group]
+            met[met] = self.requirement.judge(
+                number[group[inside]], self.sensitive[inside], int(met.sum()), weight=self.weight[inside]
+            )
+        return group, size, met
