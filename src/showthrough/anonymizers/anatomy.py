@@ -118,7 +118,10 @@ def _create(count: Ints, l: int, generator: np.random.Generator) -> tuple[Ints, 
         level = int(left[order[l - 1]])
         always = np.flatnonzero(left >= level + 2)
         cycle = np.concatenate(
-            [generator.permutation(np.flatnonzero(left == level + 1)), generator.permutation(np.flatnonzero(left == level))]
+            [
+                generator.permutation(np.flatnonzero(left == level + 1)),
+                generator.permutation(np.flatnonzero(left == level)),
+            ]
         )
         rounds = _rounds(left, level, l - len(always), always, cycle)
         turns = l - len(always)

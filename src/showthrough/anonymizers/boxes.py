@@ -8,6 +8,7 @@ record and what a state costs, always for whole arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.anonymizers.loss import label_loss
 
-State = npt.NDArray[np.int32] | npt.NDArray[np.uint64]
+State = npt.NDArray[Any]
 Singles = npt.NDArray[np.float32]
 TABLE_LIMIT = 1024
 """Largest domain for which the loss of every pair of ranks is tabulated."""
@@ -54,7 +55,7 @@ class Box:
             present = np.bitwise_count(state[0]).astype(np.intp)
             for word in range(1, self.words):
                 present += np.bitwise_count(state[word])
-            return self.table[present]
+            return np.asarray(self.table[present])
         return self._between(state[0], state[1])
 
     def joint(self, one: State, other: State) -> Singles:

@@ -81,7 +81,7 @@ class QuasiColumn:
             order = np.argsort(-np.bincount(self.codes, minlength=len(self.labels)), kind="stable")
         else:
             # a numeric column keeps its order among siblings, so cuts inside a label stay intervals
-            order = np.lexsort((np.arange(len(self.labels)), *self.levels))
+            order = np.lexsort(np.stack([np.arange(len(self.labels)), *self.levels]))
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         return rank
@@ -107,7 +107,9 @@ class QuasiColumn:
         return cls(name, codes.astype(np.int32), labels, values=distinct, shown="range", weight=weight)
 
     @classmethod
-    def categorical(cls, name: str, values: Sequence[str] | npt.NDArray[np.str_], *, weight: float = 1.0) -> QuasiColumn:
+    def categorical(
+        cls, name: str, values: Sequence[str] | npt.NDArray[np.str_], *, weight: float = 1.0
+    ) -> QuasiColumn:
         """Encode texts; the domain is what occurs, in alphabetical order."""
         distinct, codes = np.unique(np.asarray(values, dtype=np.str_), return_inverse=True)
         return cls(name, codes.astype(np.int32), tuple(map(str, distinct.tolist())), weight=weight)
@@ -118,8 +120,8 @@ class QuasiColumn:
         missing = [label for label in self.labels if label not in parents]
         if missing:
             raise InputError(
-                f"The hierarchy of column {self.name!r} lacks {len(missing)} value(s) of the table, first {missing[0]!r}: "
-                f"add a line for each.",
+                f"The hierarchy of column {self.name!r} lacks {len(missing)} value(s) of the table, "
+                f"first {missing[0]!r}: add a line for each.",
                 shareable=f"The hierarchy of column {self.name!r} lacks {len(missing)} value(s) of the table.",
             )
         depth = len(rows[0]) - 1
@@ -160,7 +162,7 @@ def distinct_rows(columns: Sequence[QuasiColumn]) -> tuple[Codes, Codes, npt.NDA
 
 
 def combined_key(codes: Sequence[npt.NDArray[np.integer]], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
-    """One integer per row that is equal exactly for equal combinations (mixed radix, renumbered before it overflows)."""
+    """One integer per row, equal exactly for equal combinations: mixed radix, renumbered before it overflows."""
     key = codes[0].astype(np.int64)
     radix = max(1, sizes[0])
     for code, size in zip(codes[1:], sizes[1:], strict=True):

@@ -53,7 +53,7 @@ def full_domain(
     best = lattice.search()
     if best is None:
         raise InputError(
-            "Even the most general node does not satisfy the requirement: the values of the whole table are the reason; "
+            "Even the most general node does not satisfy the requirement (the whole table as one group fails it): "
             "weaken the requirement or allow more suppressed rows."
         )
     loss, node = best

@@ -42,7 +42,9 @@ TARGETS = 12
 class Grouping:
     """Groups 0, 1, … of the records, their sizes and losses; every change keeps the requirement."""
 
-    def __init__(self, columns: Sequence[QuasiColumn], requirement: Requirement, generator: np.random.Generator) -> None:
+    def __init__(
+        self, columns: Sequence[QuasiColumn], requirement: Requirement, generator: np.random.Generator
+    ) -> None:
         self.columns, self.requirement, self.generator = columns, requirement, generator
         boxes = [box(column) for column in columns]
         states = [box_.start(column.codes) for box_, column in zip(boxes, columns, strict=True)]
@@ -63,7 +65,7 @@ class Grouping:
         by_size = sorted(self.columns, key=lambda column: column.size)
         # small domains first: records that share those values save most by staying together
         order = np.lexsort([column.rank[column.codes] for column in reversed(by_size)])
-        found = []
+        found: list[tuple[float, int, Ints]] = []
         for spread in (0.0,) if self.requirement.plain else STARTS:
             grown = grow(self.columns, self.field, order, self.density, spread)
             if grown is not None:
@@ -194,9 +196,7 @@ class Grouping:
         return np.lexsort([self.generator.random(len(member)), *fine, *coarse])
 
 
-def grow(
-    columns: Sequence[QuasiColumn], field: Field, order: Ints, density: Reals, spread: float
-) -> Ints | None:
+def grow(columns: Sequence[QuasiColumn], field: Field, order: Ints, density: Reals, spread: float) -> Ints | None:
     """k-member growth with the left-over records placed; None when the requirement cannot be kept that way."""
     group, left = k_member(columns, field.requirement, order, density, spread=spread)
     if len(left) == len(group):

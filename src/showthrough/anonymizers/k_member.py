@@ -131,7 +131,7 @@ class _Chunk:
         self.buried = 0
 
     def run(self) -> list[_Group]:
-        groups = []
+        groups: list[_Group] = []
         total = int(self.left.sum())
         for seed in np.argsort(-self.units.density, kind="stable").tolist():
             while self.left[seed] > 0 and total >= self.requirement.k:

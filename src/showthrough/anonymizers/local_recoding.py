@@ -22,6 +22,7 @@ from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Codes, Ints
 
+
 @dataclass(frozen=True)
 class LocalRecodingResult:
     """Group of each row, how many records stayed exact, and the loss Σ |G|·Σ NCP before and after the passes."""

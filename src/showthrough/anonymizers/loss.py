@@ -120,7 +120,7 @@ def cost(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer], *, k: i
 
 
 def merge_alike(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer]) -> Codes:
-    """Groups that would print the same cells become one group, as a reader of the release sees them; codes run from 0."""
+    """Groups that would print the same cells become one, as a reader of the release sees them; codes run from 0."""
     _, dense = np.unique(group[group >= 0], return_inverse=True)
     merged = np.full(len(group), -1, dtype=np.int32)
     if not len(dense):

@@ -37,7 +37,9 @@ class Feature:
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.values).all():
-            raise InputError(f"Column {self.name!r} holds a missing or infinite value: suppress such rows or recode it.")
+            raise InputError(
+                f"Column {self.name!r} holds a missing or infinite value: suppress such rows or recode it."
+            )
         if self.kind != "numeric" and len(self.values) and int(self.values.min()) < 0:
             raise InputError(f"Column {self.name!r}: codes start at 0.")
         if not self.weight > 0:
@@ -120,16 +122,19 @@ def centroids(feature: Feature, group: npt.NDArray[np.integer]) -> npt.NDArray[n
     """What each group publishes: mean of numbers, lower median of ranks, mode of unordered codes (lowest on ties)."""
     size = np.bincount(group)
     if feature.kind == "numeric":
-        return np.asarray(np.bincount(group, weights=feature.values) / size)
+        means: Reals = np.bincount(group, weights=feature.values) / size
+        return means
     values = feature.values.astype(np.int64)
     if feature.kind == "ordinal":
         order = np.lexsort((values, group))
-        return values[order[np.cumsum(size) - size + (size - 1) // 2]].astype(np.int32)
+        medians: Codes = values[order[np.cumsum(size) - size + (size - 1) // 2]].astype(np.int32)
+        return medians
     width = int(values.max()) + 1
     cell, count = np.unique(group.astype(np.int64) * width + values, return_counts=True)
     order = np.lexsort((cell % width, -count, cell // width))
     first = np.unique((cell // width)[order], return_index=True)[1]
-    return (cell % width)[order][first].astype(np.int32)
+    modes: Codes = (cell % width)[order][first].astype(np.int32)
+    return modes
 
 
 class _Pool:

@@ -262,14 +262,16 @@ def _median_cut(place: Codes, part: Ints, weight: Ints, span: tuple[Codes, Codes
     length = (high[owners] - low[owners] + 1).astype(np.int64)
     if length.sum() <= 4 * len(place) + 4096:  # few values: count them instead of sorting
         offset = np.concatenate([[0], np.cumsum(length)])
-        count = np.bincount(offset[index] + place - low[part], weights=weight, minlength=int(offset[-1])).astype(np.int64)
+        count = np.bincount(offset[index] + place - low[part], weights=weight, minlength=int(offset[-1])).astype(
+            np.int64
+        )
         value = np.arange(len(count)) - np.repeat(offset[:-1] - low[owners], length)
         begin = offset[:-1]
     else:
         key = part * (int(high.max()) + 1) + place
         order = np.argsort(key, kind="stable")
         new = np.flatnonzero(np.diff(key[order], prepend=-1))
-        count, value = np.add.reduceat(weight[order], new), place[order][new]
+        count, value = np.add.reduceat(weight[order], new), place[order][new].astype(np.int64)
         length = np.bincount(index[order][new], minlength=len(owners))
         begin = np.cumsum(length) - length
     upto = np.cumsum(count)

@@ -49,7 +49,9 @@ class ValueProximity:
             and len(self.table) > int(self.codes.max(initial=-1))
             and bool(np.diag(self.table).all())
         ):
-            raise InputError("The table of near values must be symmetric, cover every code and be true on the diagonal.")
+            raise InputError(
+                "The table of near values must be symmetric, cover every code and be true on the diagonal."
+            )
 
     @property
     def rows(self) -> int:

@@ -36,8 +36,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Growth:
-    """How one pass grows: ``absorb`` records that fit into a complete group at no loss; ``spread`` is the price of a
-    sensitive value that the group already has too often."""
+    """How one pass grows.
+
+    ``absorb`` takes records that fit into a complete group at no loss; ``spread`` is the price of a
+    sensitive value that the group already has too often.
+    """
 
     absorb: bool = False
     spread: float = 0.0
@@ -92,11 +95,11 @@ class _Grower:
         values = 0 if self.sensitive is None else len(field.share)
         self.counts = np.zeros((count, values), dtype=np.int32)
         self.histories = np.zeros((count, most if values else 0, values), dtype=np.int32)
-        self.value = np.zeros((0, 0), dtype=np.int64) if self.sensitive is None else self.sensitive[self.record]
+        self.value: Ints = self.record if self.sensitive is None else self.sensitive[self.record].astype(np.int64)
 
     @property
     def open(self) -> Flags:
-        return self.left > 0
+        return np.asarray(self.left > 0)
 
     def step(self) -> None:
         """Every block with records left takes one: into its group, or as the seed of the next."""
@@ -191,7 +194,7 @@ class _Grower:
 
     def _by_turns(self, rest: Flags) -> Sequence[tuple[Ints, Ints]]:
         """One left-over record of each block per turn."""
-        turns = []
+        turns: list[tuple[Ints, Ints]] = []
         while True:
             rows = np.flatnonzero(rest.any(axis=1) & self.fine)
             if not len(rows):
@@ -211,14 +214,14 @@ class _Grower:
         flags = judge_dense(self.field.requirement, counts.reshape(-1, counts.shape[2])).reshape(len(rows), tries)
         flags &= np.take_along_axis(self.sizes[rows], near, axis=1) > 0
         self.fine[rows[~flags.any(axis=1)]] = False
-        group = near[np.arange(len(rows)), flags.argmax(axis=1)]
+        group: Ints = near[np.arange(len(rows)), flags.argmax(axis=1)]
         self.histories[rows, group, value] += 1
         return group
 
 
 def judge_dense(requirement: Requirement, counts: npt.NDArray[np.integer]) -> Flags:
     """The predicate on groups given as a dense table of counts [groups, values]; an empty group is refused."""
-    filled = counts.any(axis=1)
+    filled: Flags = np.asarray(counts.any(axis=1))
     asked = counts[filled]
     result = np.zeros(len(counts), dtype=bool)
     if not len(asked) or requirement.allowed is None:

@@ -52,7 +52,7 @@ class Requirement:
         return Requirement(self.k, self.sensitive[rows], self.allowed, self.total)
 
     def met(self, group: npt.NDArray[np.integer], groups: int) -> Flags:
-        """For each group code below ``groups``, one code per row of the table: does the group satisfy the requirement?"""
+        """For each group code below ``groups`` (one code per row of the table): is the requirement satisfied?"""
         met: Flags = np.bincount(group, minlength=groups) >= self.k
         if self.plain or self.sensitive is None or not met.any():
             return met

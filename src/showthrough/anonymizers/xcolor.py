@@ -44,7 +44,7 @@ class XColorResult:
 
 
 def allowed_neighbours(rows: int, k: int, delta: float, *, strict: bool = True) -> int:
-    """t of the smallest group; below 0 when the strict reading cannot be satisfied."""
+    """Near rows that the smallest group allows (t); below 0 when the strict reading cannot be satisfied."""
     smallest = rows // (rows // k)
     share = round((1.0 - delta) * (smallest - 1), 9)  # 0.3·10 must count as 3
     return ceil(share) - 1 if strict else floor(share)
@@ -98,8 +98,10 @@ def xcolor(
 
 
 def _deal(order: Ints, value: Ints, groups: int) -> Ints:
-    """First groups: runs of neighbours, sorted by value inside a run and dealt round robin, so that rows with
-    near values part while quasi-identifiers stay close. Sizes differ by at most one."""
+    """First groups: runs of neighbours, sorted by value inside a run and dealt round robin.
+
+    Rows with near values part while quasi-identifiers stay close; sizes differ by at most one.
+    """
     rows = len(order)
     group = np.empty(rows, dtype=np.int64)
     for first in range(0, groups, BLOCK):
@@ -154,7 +156,7 @@ class _Colouring:
         own = self.members[self.group[row]]
         for groups in self._windows(int(self.group[row])):
             members = self.members[groups]
-            beside = self._near(np.int64(row), members)
+            beside = self._near(np.array(row), members)
             arriving = beside.sum(axis=1)
             movable = arriving <= self.allowed
             if not movable.any():
