@@ -4,8 +4,10 @@
     ├── InputError                bad usage or input: a sentence that says what to do
     │   ├── FileError             a file or folder that cannot be read or written
     │   ├── ReleaseError          a table that is not a release of the kind it claims to be
-    │   └── ContradictionError    releases that no assignment of values to persons fits
-    │       └── ChangedValueError a person whose groups share no value
+    │   ├── ContradictionError    releases that no assignment of values to persons fits
+    │   │   └── ChangedValueError a person whose groups share no value
+    │   ├── CriterionError        a method that could not satisfy a criterion; its ``release`` rides along
+    │   └── PolicyError           no release that keeps the policy was found; who is exposed rides along
     ├── UnknownPersonError        an id or value that the history does not hold
     ├── NotProvenError            a pair that is neither certain nor impossible: nothing to explain
     ├── LongProofError            a proof with more steps than were asked for
@@ -21,8 +23,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from showthrough.inference.posterior import Posterior
     from showthrough.inference.proof import Contradiction
+    from showthrough.release.release import Release
 
 
 class ShowthroughError(Exception):
@@ -84,6 +89,22 @@ class NotConvergedError(ShowthroughError):
     def __init__(self, message: str, *, posterior: Posterior) -> None:
         super().__init__(message)
         self.posterior = posterior
+
+
+class CriterionError(InputError):
+    """A method could not satisfy a criterion; ``release`` is what it made."""
+
+    def __init__(self, message: str, *, release: Release, shareable: str | None = None) -> None:
+        super().__init__(message, shareable=shareable)
+        self.release = release
+
+
+class PolicyError(InputError):
+    """No release was found that keeps the policy; ``breaches`` lists who is over which limit."""
+
+    def __init__(self, message: str, *, breaches: pl.DataFrame, shareable: str | None = None) -> None:
+        super().__init__(message, shareable=shareable)
+        self.breaches = breaches
 
 
 class InternalError(ShowthroughError):

@@ -55,6 +55,7 @@ class Release:
     person_group: pl.Series | None = None
     ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
     locate: str = "nearest"
+    made: Any = None  # how `anonymize` made it and what it cost; never saved
 
     def __post_init__(self) -> None:
         if self.labels.dtype == pl.Null:

@@ -1,0 +1,160 @@
+"""Make a release of a table that satisfies criteria, alone or beside its history."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from showthrough.anonymizers.methods import METHODS, Grouped, Method, Options
+from showthrough.anonymizers.publishing import cost, made, publish, verified
+from showthrough.anonymizers.table import Shape, Table, prepare
+from showthrough.errors import CriterionError, InputError
+from showthrough.release.release import Release
+
+OUTPUTS = ("generalized", "bucketized", "microaggregated")
+STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
+
+
+def anonymize(
+    table: Any,
+    *,
+    method: str = "mondrian",
+    id: str | None = None,
+    sensitive: str | None = None,
+    quasi: Sequence[str] | None = None,
+    strategy: str = "independent",
+    criteria: Sequence[Any] = (),
+    history: Sequence[Release] = (),
+    policy: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    output: str | None = None,
+    suppression_limit: float = 0,
+    missing: str = "refuse",
+    shown: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    limits: Mapping[str, tuple[float | None, float | None]] | None = None,
+    cells: str = "tight",
+    passes: int = 40,
+    accept_violations: bool = False,
+    name: str = "",
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Release:
+    """A release of the table that satisfies every criterion, checked by the criteria before it is returned.
+
+    ``method`` is one of mondrian, mondrian-relaxed, local-recoding, full-domain, anatomy, mdav and
+    xcolor. Columns with a hierarchy are published as its labels, other numbers as ranges, other text
+    as sets; ``shown`` changes that per column. ``output`` "bucketized" publishes the same groups with
+    exact quasi-identifiers and a group column. ``limits`` maps a column to its lowest and highest
+    published number (top and bottom coding). ``suppression_limit`` is a number of rows, or a share
+    below 1. ``missing`` says what to do with empty cells: refuse, value or suppress. ``cells`` "recursion"
+    makes Mondrian publish the cells of its cuts, which cover everybody, instead of tight ranges.
+
+    What it cost is in ``release.made``; who went where in ``release.groups()`` if there is an ``id``.
+    """
+    began = time.perf_counter()
+    if strategy not in STRATEGIES:
+        raise InputError(f"The strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}.")
+    if strategy == "independent" and policy is not None:
+        raise InputError('A policy is obeyed by strategy="guarded" only.')
+    chosen = _method(method)
+    _enforceable(chosen, criteria)
+    shape = Shape.of(hierarchies, shown, weights, limits, missing)
+    ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape)
+    options = Options(
+        seed=_seed(seed),
+        suppression_limit=_rows(suppression_limit, ready.rows),
+        cells=_one_of("cells", cells, ("tight", "recursion")),
+        passes=passes,
+        progress=progress,
+    )
+    kind = _one_of("output", output or chosen.kind, OUTPUTS)
+    if kind == "microaggregated" and chosen.kind != kind:
+        raise InputError("Only the method mdav publishes centroids.")
+    if strategy != "independent":
+        raise InputError(f"The strategy {strategy!r} is not there yet.")
+    grouped = chosen.run(ready, criteria, options)
+    return _finished(ready, grouped, criteria, method=chosen, kind=kind, name=name, began=began, seed=options.seed, accept=accept_violations)
+
+
+def _finished(
+    table: Table,
+    grouped: Grouped,
+    criteria: Sequence[Any],
+    *,
+    method: Method,
+    kind: str,
+    name: str,
+    began: float,
+    seed: int,
+    accept: bool,
+) -> Release:
+    """Publish, let the criteria judge, and say what it cost."""
+    if kind == "generalized" and grouped.cells is None:
+        grouped = replace(grouped, cells=_tight(table, grouped))
+    parameters = {"method": method.name, "criteria": [str(c) for c in criteria]}
+    release = publish(table, grouped, kind=kind, name=name, seed=seed, parameters=parameters)
+    checks = verified(table, grouped, release, criteria)
+    failing = [c for c in checks if not c.holds]
+    if failing and not accept:
+        raise CriterionError(
+            f"{method.name} did not reach {failing[0].criterion}: {failing[0].sentence} accept_violations=True returns "
+            "the release as it is.",
+            release=release,
+        )
+    utility = cost(table, grouped.group, criteria)
+    return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
+
+
+def _tight(table: Table, grouped: Grouped) -> Mapping[str, Sequence[str]]:
+    from showthrough.anonymizers.describe import tight_cells
+
+    texts = tight_cells(table.columns, grouped.group)
+    return {c.name: cells for c, cells in zip(table.columns, texts, strict=True)}
+
+
+def _method(name: str) -> Method:
+    if name not in METHODS:
+        raise InputError(f"The method is one of {', '.join(METHODS)}, not {name!r}.")
+    return METHODS[name]
+
+
+def _enforceable(method: Method, criteria: Sequence[Any]) -> None:
+    """Refuse criteria that the method cannot promise."""
+    if isinstance(criteria, str) or not isinstance(criteria, Sequence):
+        raise InputError("criteria is a list, such as [KAnonymity(5), EntropyLDiversity(3)].")
+    for criterion in criteria:
+        if not isinstance(criterion, method.enforces):
+            able = sorted(m.name for m in METHODS.values() if isinstance(criterion, m.enforces))
+            hint = f"use {', '.join(able)}" if able else "no method does"
+            raise InputError(
+                f"{method.name} cannot enforce {criterion}: it enforces "
+                f"{', '.join(kind.name for kind in method.enforces)}. For {criterion} {hint}."
+            )
+    if not criteria:
+        raise InputError(
+            f"Say what the release must satisfy: {method.name} enforces "
+            f"{', '.join(kind.name for kind in method.enforces)}."
+        )
+
+
+def _rows(limit: float, rows: int) -> int:
+    if not np.isfinite(limit) or limit < 0 or (limit >= 1 and limit != int(limit)):
+        raise InputError(f"suppression_limit is a share below 1 or a whole number of rows, not {limit}.")
+    return int(limit * rows) if limit < 1 else int(limit)
+
+
+def _seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"The seed is a whole number of 0 or more, not {seed!r}.")
+    return int(seed)
+
+
+def _one_of(what: str, given: str, allowed: Sequence[str]) -> str:
+    if given not in allowed:
+        raise InputError(f"{what} is one of {', '.join(allowed)}, not {given!r}.")
+    return given

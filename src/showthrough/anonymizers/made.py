@@ -1,0 +1,33 @@
+"""How a release was made and what it cost: known to the publisher alone, never saved with the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from showthrough.criteria.criterion import Check
+from showthrough.utility.measure import Utility
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Method, checks, cost and plan of a release."""
+
+    method: str
+    seconds: float
+    suppressed: int
+    incomplete: int
+    checks: tuple[Check, ...]
+    utility: Utility | None
+    notes: tuple[str, ...] = ()
+    plan: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __str__(self) -> str:
+        lines = [*(str(c) for c in self.checks), *self.notes]
+        if self.utility is not None:
+            lines.insert(0, f"Cost: {self.utility}")
+        if self.incomplete:
+            lines.append(f"{self.incomplete} rows with empty cells were left out.")
+        return "\n".join(lines)

@@ -1,0 +1,164 @@
+"""From groups of rows to a release that the criteria themselves have checked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.made import Made
+from showthrough.anonymizers.methods import Grouped
+from showthrough.anonymizers.suppression import publication_order
+from showthrough.anonymizers.table import Table
+from showthrough.criteria.criterion import Check
+from showthrough.criteria.population import DeltaPresence, KMap
+from showthrough.errors import InputError, InternalError
+from showthrough.inference.arrays import Codes, Ints
+from showthrough.release.release import Release
+from showthrough.table.hierarchy import Hierarchy
+from showthrough.utility.grouping import Grouping
+from showthrough.utility.loss import Reading
+from showthrough.utility.measure import Utility, measure
+
+GROUP = "group"
+
+
+def publish(
+    table: Table, grouped: Grouped, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
+) -> Release:
+    """The release of some kind that shows these groups; rows in an order that tells nothing."""
+    if not (grouped.group >= 0).any():
+        raise InputError("Every row would have to be suppressed: nothing is left to publish.")
+    order = publication_order(grouped.group, table.value, seed=seed)
+    if kind == "bucketized":
+        release = _bucketized(table, grouped.group, order, name, parameters)
+    else:
+        release = _by_cells(table, grouped, order, kind, name, parameters)
+    return release
+
+
+def _bucketized(table: Table, group: Codes, order: Any, name: str, parameters: Mapping[str, Any]) -> Release:
+    if table.sensitive is None:
+        raise InputError("A bucketized release publishes values per group: name the sensitive column.")
+    label = _free(GROUP, [*table.quasi, table.sensitive, *([table.id] if table.id else [])])
+    columns = [*([table.id] if table.id else []), *table.quasi, table.sensitive]
+    rows = table.frame.select(columns)[order].with_columns(pl.Series(label, group[order].astype(np.int64) + 1))
+    return Release.bucketized(
+        rows, id=table.id, sensitive=table.sensitive, group=label, quasi=table.quasi, name=name, parameters=parameters
+    )
+
+
+def _by_cells(
+    table: Table, grouped: Grouped, order: Any, kind: str, name: str, parameters: Mapping[str, Any]
+) -> Release:
+    assert grouped.cells is not None
+    group = grouped.group[order]
+    cells = {c: pl.Series(c, grouped.cells[c]).gather(group) for c in table.quasi}
+    if kind == "generalized":
+        cells = {c: _coded(table, c, column) for c, column in cells.items()}
+    if table.sensitive is not None:
+        cells[table.sensitive] = table.frame[table.sensitive].gather(order)
+    more = {"sensitive": table.sensitive, "quasi": table.quasi, "name": name, "parameters": parameters}
+    if kind == "microaggregated":
+        nominal = [c.name for c in table.columns if cells[c.name].dtype == pl.String]
+        release = Release.microaggregated(cells, nominal=nominal, **more)
+    else:
+        release = Release.generalized(cells, hierarchies=table.shape.hierarchies, **more)
+    return release if table.id is None else release.with_link(_link(table, order, cells, release))
+
+
+def _coded(table: Table, column: str, cells: pl.Series) -> pl.Series:
+    """Cells of a top or bottom coded column say what they stand for: everything beyond the limit."""
+    low, high = table.shape.limits.get(column, (None, None))
+    if low is None and high is None:
+        return cells
+    found = {}
+    for cell in cells.unique().to_list():
+        ends = [float(part) for part in cell.strip("[]").split(",")] if cell != "*" else []
+        below = bool(ends) and low is not None and ends[0] <= low
+        above = bool(ends) and high is not None and ends[-1] >= high
+        if below and above:
+            found[cell] = "*"
+        elif below:
+            found[cell] = f"<={ends[-1]:.15g}"
+        elif above:
+            found[cell] = f">={ends[0]:.15g}"
+        else:
+            found[cell] = cell
+    return cells.replace_strict(found, return_dtype=pl.String)
+
+
+def _link(table: Table, order: Any, cells: Mapping[str, pl.Series], release: Release) -> pl.DataFrame:
+    """Who went into which published group: groups with equal cells are one."""
+    label = release.cells().columns[0]
+    keys = [f"q{k}" for k in range(len(table.quasi))]
+    shown = release.cells()
+    groups = pl.DataFrame({label: shown[label], **{k: shown[c] for k, c in zip(keys, table.quasi, strict=True)}})
+    mine = pl.DataFrame({k: cells[c].cast(shown[c].dtype) for k, c in zip(keys, table.quasi, strict=True)})
+    joined = mine.join(groups, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    if joined[label].null_count():
+        raise InternalError("A published row is in no group of its release.")
+    return pl.DataFrame({"id": table.frame[table.id or ""].gather(order), "group": joined[label]})
+
+
+def verified(table: Table, grouped: Grouped, release: Release, criteria: Sequence[Any]) -> tuple[Check, ...]:
+    """The criteria applied to the release itself, whoever made it."""
+    found = []
+    for criterion in criteria:
+        if isinstance(criterion, (DeltaPresence, KMap)):
+            criterion = replace(criterion, population=_population(table, grouped, release))
+        found.append(criterion.check(release))
+    return tuple(found)
+
+
+def _population(table: Table, grouped: Grouped, release: Release) -> Ints:
+    """Persons of the population in each group of the release; groups that print the same are one."""
+    if release.kind == "bucketized" or grouped.cells is None or grouped.persons is None:
+        raise InputError("k-map and δ-presence are about generalized quasi-identifiers: publish a generalized release.")
+    keys = [f"q{k}" for k in range(len(table.quasi))]
+    cells = {c: _coded(table, c, pl.Series(c, grouped.cells[c])) for c in table.quasi}
+    mine = pl.DataFrame({k: cells[c] for k, c in zip(keys, table.quasi, strict=True)})
+    sums = mine.with_columns(pl.Series("n", grouped.persons)).group_by(keys).agg(pl.col("n").sum())
+    shown = release.cells()
+    groups = pl.DataFrame({k: shown[c] for k, c in zip(keys, table.quasi, strict=True)})
+    joined = groups.join(sums, on=keys, how="left", maintain_order="left")["n"]
+    return joined.to_numpy().astype(np.int64)
+
+
+def cost(table: Table, group: Codes, criteria: Sequence[Any]) -> Utility:
+    """What the groups cost a reader of quasi-identifiers."""
+    k = max([c.k for c in criteria if hasattr(c, "k")], default=None)
+    trees = {c.name: _paths(table.shape.hierarchies[c.name]) for c in table.columns if c.shown == "label"}
+    numeric = tuple(c.name for c in table.columns if c.shown == "range")
+    reading = Reading("hierarchy", hierarchies=trees, numeric=numeric) if len(trees) + len(numeric) == len(table.columns) else None
+    return measure(Grouping(table.frame, group.astype(np.int64), table.quasi), k=k, hierarchies=reading, numeric=numeric)
+
+
+def _paths(tree: Hierarchy) -> dict[str, tuple[str, ...]]:
+    return {leaf: path for leaf, *path in zip(*tree.levels, strict=True)}  # type: ignore[misc]
+
+
+def made(
+    table: Table, grouped: Grouped, checks: Sequence[Check], *, method: str, began: float, utility: Utility | None
+) -> Made:
+    """Put together what the publisher should know."""
+    return Made(
+        method=method,
+        seconds=time.perf_counter() - began,
+        suppressed=int((grouped.group < 0).sum()),
+        incomplete=table.incomplete,
+        checks=tuple(checks),
+        utility=utility,
+        notes=grouped.notes,
+        plan=grouped.plan,
+    )
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,1 @@
+"""The limits that an organisation sets, and who is over them."""
