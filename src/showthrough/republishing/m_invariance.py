@@ -148,7 +148,7 @@ class _Signatures:
                 f"{len(strange)} persons have a value that is not in their signature, first in row "
                 f"{int(rows[strange[0]]) + 1}: a changed value makes a new person."
             )
-        return slot
+        return np.asarray(slot)
 
     def deficits(self, slot: Ints) -> Ints:
         """How many records each slot lacks to be as full as the fullest of its bucket."""
@@ -231,7 +231,7 @@ def _shared_out(given: Ints, slot_value: Ints, missing: Ints, generator: np.rand
 
 @dataclass(frozen=True)
 class _Opened:
-    """Buckets of new records alone: their signatures; for each slot of them, end to end, value and number of records."""
+    """Buckets of new records: their signatures; value and number of records of their slots, end to end."""
 
     texts: tuple[Signature, ...]
     value: Ints
