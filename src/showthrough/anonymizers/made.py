@@ -23,6 +23,8 @@ class Made:
     utility: Utility | None
     notes: tuple[str, ...] = ()
     plan: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    counterfeits: int = 0
+    guard: Any = None  # the review and the joint posterior of a guarded release
 
     def __str__(self) -> str:
         lines = [*(str(c) for c in self.checks), *self.notes]

@@ -23,6 +23,7 @@ from showthrough.anonymizers.xcolor import xcolor
 from showthrough.criteria.alpha_k import AlphaKAnonymity
 from showthrough.criteria.beta_likeness import BetaLikeness
 from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.criterion import Checked
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
 from showthrough.criteria.dissimilarity import Dissimilarity
 from showthrough.criteria.ground import numbers_of, within
@@ -71,7 +72,7 @@ class Method:
 
     name: str
     kind: str
-    enforces: tuple[type, ...]
+    enforces: tuple[type[Checked], ...]
     run: Callable[[Table, Sequence[Any], Options], Grouped]
 
 
@@ -130,8 +131,8 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
     people = Population.of(table, criteria)
     found = mondrian(people.columns, people.requirement(), relaxed=relaxed, seed=options.seed)
     if options.cells == "recursion" and not relaxed and not people.added:
-        cells = recursion_cells(table.columns, found.cell_low, found.cell_high)
-        return Grouped(found.group, _named(table.columns, cells))
+        whole = recursion_cells(table.columns, found.cell_low, found.cell_high)
+        return Grouped(found.group, _named(table.columns, whole))
     group = people.published(found.group)
     notes = () if relaxed else ("Ranges are tight: their ends are values of real persons.",)
     cells = _named(table.columns, people.cells(found.group, tight_cells))
@@ -158,7 +159,8 @@ def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Gro
     group = people.published(found.group)
     cells = people.cells(found.group, lambda columns, own: level_cells(columns, found.levels, own))
     levels = {c.name: int(level) for c, level in zip(table.columns, found.levels, strict=True)}
-    notes = (f"Levels: {', '.join(f'{c} {level}' for c, level in levels.items())}; {found.checked} of {found.nodes} looked at.",)
+    told = ", ".join(f"{c} {level}" for c, level in levels.items())
+    notes = (f"Levels: {told}; {found.checked} of {found.nodes} nodes looked at.",)
     return Grouped(group, _named(table.columns, cells), {"levels": levels}, notes, people.persons(found.group))
 
 
@@ -170,7 +172,7 @@ def _anatomy(table: Table, criteria: Sequence[Any], options: Options) -> Grouped
         most = table.rows // int(table.counts[top])
         raise InputError(
             f"Anatomy with l = {l} needs every value in at most 1/{l} of the rows, but {table.values[top]!r} makes up "
-            f"{table.counts[top]} of {table.rows}: l = {most} is possible, or allow some of these rows to be suppressed."
+            f"{table.counts[top]} of {table.rows}: l = {most} is possible, or let some of these rows be suppressed."
         )
     found = anatomy(table.value, l, seed=options.seed, suppression_limit=options.suppression_limit)
     return Grouped(found.group)
@@ -207,9 +209,9 @@ def _xcolor(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
     found = xcolor(_proximity(table, wanted), k, wanted.delta, order=order, strict=wanted.strict, seed=options.seed)
     promise = "is guaranteed" if found.guaranteed else "was not guaranteed"
     notes = (
-        f"Relaxed equitable colouring: {found.edges} near pairs, at most {found.max_degree} of one row, {found.allowed} "
-        f"allowed in a group; success {promise} beforehand; {found.swaps} exchanges; {found.violations.size} rows remain "
-        "with too many near values.",
+        f"Relaxed equitable colouring: {found.edges} near pairs, at most {found.max_degree} of one row, "
+        f"{found.allowed} allowed in a group; success {promise} beforehand; {found.swaps} exchanges; "
+        f"{found.violations.size} rows remain with too many near values.",
     )
     return Grouped(found.group, notes=notes)
 

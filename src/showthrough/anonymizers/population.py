@@ -17,7 +17,6 @@ import polars as pl
 from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.k_anonymity import KAnonymity
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Codes, Flags, Ints
@@ -124,7 +123,9 @@ def _others(table: Table, population: Any) -> pl.DataFrame:
         cells = {k: _scalar(frame, c).cast(pl.String) for k, c in zip(keys, table.quasi, strict=True)}
         return pl.DataFrame(cells).group_by(keys, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(name))
 
-    both = counted(people, "all").join(counted(table.frame, "own"), on=keys, how="full", coalesce=True, nulls_equal=True)
+    both = counted(people, "all").join(
+        counted(table.frame, "own"), on=keys, how="full", coalesce=True, nulls_equal=True
+    )
     left = both.select(*keys, (pl.col("all").fill_null(0) - pl.col("own").fill_null(0)).alias("left"))
     short = int((left["left"] < 0).sum())
     if short:

@@ -62,7 +62,7 @@ def _by_cells(
         cells = {c: _coded(table, c, column) for c, column in cells.items()}
     if table.sensitive is not None:
         cells[table.sensitive] = table.frame[table.sensitive].gather(order)
-    more = {"sensitive": table.sensitive, "quasi": table.quasi, "name": name, "parameters": parameters}
+    more: dict[str, Any] = {"sensitive": table.sensitive, "quasi": table.quasi, "name": name, "parameters": parameters}
     if kind == "microaggregated":
         nominal = [c.name for c in table.columns if cells[c.name].dtype == pl.String]
         release = Release.microaggregated(cells, nominal=nominal, **more)
@@ -134,8 +134,14 @@ def cost(table: Table, group: Codes, criteria: Sequence[Any]) -> Utility:
     k = max([c.k for c in criteria if hasattr(c, "k")], default=None)
     trees = {c.name: _paths(table.shape.hierarchies[c.name]) for c in table.columns if c.shown == "label"}
     numeric = tuple(c.name for c in table.columns if c.shown == "range")
-    reading = Reading("hierarchy", hierarchies=trees, numeric=numeric) if len(trees) + len(numeric) == len(table.columns) else None
-    return measure(Grouping(table.frame, group.astype(np.int64), table.quasi), k=k, hierarchies=reading, numeric=numeric)
+    reading = (
+        Reading("hierarchy", hierarchies=trees, numeric=numeric)
+        if len(trees) + len(numeric) == len(table.columns)
+        else None
+    )
+    return measure(
+        Grouping(table.frame, group.astype(np.int64), table.quasi), k=k, hierarchies=reading, numeric=numeric
+    )
 
 
 def _paths(tree: Hierarchy) -> dict[str, tuple[str, ...]]:

@@ -67,6 +67,7 @@ class Table:
 
     @property
     def rows(self) -> int:
+        """How many records take part."""
         return self.frame.height
 
     @property
@@ -109,7 +110,17 @@ def prepare(
     value, values = _values(frame, sensitive)
     _check_ids(frame, id)
     columns = tuple(_encoded(c, cells[c], shape) for c in names)
-    return Table(frame, id, sensitive, names, columns, value, values, shape, int(gaps.sum()) if shape.missing == "suppress" else 0)
+    return Table(
+        frame,
+        id,
+        sensitive,
+        names,
+        columns,
+        value,
+        values,
+        shape,
+        int(gaps.sum()) if shape.missing == "suppress" else 0,
+    )
 
 
 def _check_roles(id: str | None, sensitive: str | None, quasi: Sequence[str]) -> None:
@@ -136,8 +147,8 @@ def _handled(gaps: Any, cells: dict[str, pl.Series], missing: str) -> tuple[Ints
     where = [c for c, column in cells.items() if _gaps(column).any()]
     if missing == "refuse":
         raise InputError(
-            f"{int(gaps.sum())} rows have an empty cell in {', '.join(repr(c) for c in where)}: choose missing=\"value\" "
-            "(an empty cell is a value of its own) or missing=\"suppress\" (such rows are left out)."
+            f'{int(gaps.sum())} rows have an empty cell in {", ".join(repr(c) for c in where)}: choose missing="value" '
+            '(an empty cell is a value of its own) or missing="suppress" (such rows are left out).'
         )
     if missing == "suppress":
         kept = np.flatnonzero(~gaps)
@@ -187,7 +198,8 @@ def _encoded(name: str, column: pl.Series, shape: Shape) -> QuasiColumn:
     found = QuasiColumn.categorical(name, column.cast(pl.String).to_list(), weight=weight)
     if tree is None:
         if shown in ("range", "label"):
-            raise InputError(f"Column {name!r} cannot be published as a {shown}: it has no {'numbers' if shown == 'range' else 'hierarchy'}.")
+            lacks = "numbers" if shown == "range" else "hierarchy"
+            raise InputError(f"Column {name!r} cannot be published as a {shown}: it has no {lacks}.")
         return found
     tree.cover(column.cast(pl.String), f"The hierarchy of column {name!r}")
     rows = [list(row) for row in zip(*tree.levels, strict=True)]

@@ -3,7 +3,8 @@
 A component that is small enough is counted (`worlds`). Larger ones go to integer programs: every
 world that is found shows many pairs to be possible, so one program asks for a world with as many
 open pairs as it can; a pair that no world shows is then asked for alone, and is impossible if there
-is none. What the time budget does not reach stays undecided.
+is none. Values that all groups of a component publish equally often can be exchanged in any world, so
+one of them speaks for all. What the time budget does not reach stays undecided.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +20,13 @@ from showthrough.errors import ContradictionError, InputError, InternalError
 from showthrough.inference import worlds
 from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.face import Face
+from showthrough.inference.problem import Problem
 from showthrough.inference.reduce import Reduced, reduce, shares, unweighed
 
+if TYPE_CHECKING:
+    from showthrough.inference.support import Program
+
+COUNTED_FLAT = 200  # variables of a component that is counted although symmetry would settle it
 COUNTED = 20_000  # steps of counting that are worth trying before an integer program
 
 
@@ -44,11 +51,13 @@ def decide(face: Face, *, seconds: float, tick: Callable[[], None] = lambda: Non
     unsure[reduced.signature_component[problem.unsure[problem.signature[reduced.variable_of[reduced.start[:-1]]]]]] = (
         True
     )
+    settled = (signatures == 1) & ~unsure  # one signature alone holds its counts: every value is possible
+    settled |= _flat(problem, reduced) & (size > COUNTED_FLAT)
     for component in np.argsort(size, kind="stable"):
-        if signatures[component] == 1 and not unsure[component]:
-            continue  # one signature alone holds its counts: every value is possible
+        if settled[component]:
+            continue
         tick()
-        variables, open_ones, none = _decide_component(reduced, int(component), deadline)
+        variables, open_ones, none = _decide_component(problem, reduced, int(component), deadline)
         impossible[variables[none]] = True
         undecided[variables[open_ones]] = True
     return Integral(impossible, undecided)
@@ -83,7 +92,7 @@ def world_shares(face: Face, signatures: Ints, *, most_states: int, refuse: bool
     return share
 
 
-def _decide_component(reduced: Reduced, component: int, deadline: float) -> tuple[Ints, Flags, Flags]:
+def _decide_component(problem: Problem, reduced: Reduced, component: int, deadline: float) -> tuple[Ints, Flags, Flags]:
     """Variables of the component (in the full problem), which of them are undecided, which impossible."""
     try:
         if time.monotonic() < deadline:
@@ -95,13 +104,14 @@ def _decide_component(reduced: Reduced, component: int, deadline: float) -> tupl
             return variables, np.zeros(variables.size, dtype=bool), none
     except worlds.TooManyStates:
         pass
-    return _by_programs(reduced, component, deadline)
+    return _by_programs(problem, reduced, component, deadline)
 
 
-def _by_programs(reduced: Reduced, component: int, deadline: float) -> tuple[Ints, Flags, Flags]:
+def _by_programs(problem: Problem, reduced: Reduced, component: int, deadline: float) -> tuple[Ints, Flags, Flags]:
     from showthrough.inference import support
 
     lp = support.program(reduced, component)
+    twins = _twins(problem, lp)
     v = lp.A.shape[1]
     seen, none, undecided = np.zeros(v, dtype=bool), np.zeros(v, dtype=bool), np.zeros(v, dtype=bool)
     wanted: int | None = None
@@ -114,11 +124,11 @@ def _by_programs(reduced: Reduced, component: int, deadline: float) -> tuple[Int
         if isinstance(world, np.ndarray):
             if (lp.A @ world != lp.b).any():
                 raise InternalError("An integer program gave a world that does not fit.")
-            seen |= world > 0
+            seen |= np.bincount(twins[world > 0], minlength=v)[twins] > 0
         elif wanted is None and world == "none":
             raise _no_world()
         elif wanted is not None and world == "none":
-            none[wanted] = True
+            none |= twins == twins[wanted]
         elif wanted is None:
             undecided = ~seen & ~none
             break
@@ -129,6 +139,56 @@ def _by_programs(reduced: Reduced, component: int, deadline: float) -> tuple[Int
             break
         wanted = int(rest[0])
     return lp.variable_of, undecided, none
+
+
+def _flat(problem: Problem, reduced: Reduced) -> Flags:
+    """[k] components in which every group publishes all values, each equally often, and everybody can have all.
+
+    Any permutation of the values turns a world into another world, so everything is possible as long as
+    there is a world at all, and releases of a truth have that one.
+    """
+    flat = np.zeros(reduced.components, dtype=bool)
+    if not problem.plain or not reduced.components:
+        return flat
+    span = int(problem.value.max(initial=0)) + 1
+    length = np.diff(reduced.start)
+    owner = np.repeat(reduced.signature_component, length)
+    pairs = np.unique(owner * span + problem.value[reduced.variable_of])
+    values = np.bincount(pairs // span, minlength=reduced.components)
+    flat[:] = True
+    flat[reduced.signature_component[length != values[reduced.signature_component]]] = False
+    group = problem.row_group[reduced.row_of].astype(np.int64)
+    key = reduced.row_component * (int(group.max(initial=0)) + 1) + group
+    order = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.append(True, np.diff(key[order]) != 0))
+    count = reduced.count[order]
+    rows = np.diff(np.append(first, key.size))
+    home = reduced.row_component[order][first]
+    uneven = np.maximum.reduceat(count, first) != np.minimum.reduceat(count, first)
+    flat[home[uneven | (rows != values[home])]] = False
+    return flat
+
+
+def _twins(problem: Problem, lp: Program) -> Ints:
+    """[v] variables of one signature whose values are interchangeable share a number.
+
+    Two values are interchangeable in a component if every group publishes both equally often and the
+    same signatures can have them: exchanging them everywhere turns a world into a world.
+    """
+    own = np.arange(lp.variable_of.size)
+    if not problem.plain:
+        return own
+    where: dict[int, list[tuple[int, int]]] = {}
+    for row, count in zip(lp.row_of.tolist(), lp.b[lp.ones :].tolist(), strict=True):
+        where.setdefault(int(problem.row_value[row]), []).append((int(problem.row_group[row]), int(count)))
+    who: dict[int, list[int]] = {}
+    signature = problem.signature[lp.variable_of]
+    for s, value in zip(signature.tolist(), problem.value[lp.variable_of].tolist(), strict=True):
+        who.setdefault(int(value), []).append(s)
+    kinds: dict[tuple[tuple[tuple[int, int], ...], tuple[int, ...]], int] = {}
+    kind = {v: kinds.setdefault((tuple(sorted(where.get(v, []))), tuple(sorted(who[v]))), len(kinds)) for v in who}
+    key = signature * (len(kinds) + 1) + np.array([kind[int(v)] for v in problem.value[lp.variable_of]])
+    return np.unique(key, return_inverse=True)[1].astype(np.int64)
 
 
 def _no_world() -> ContradictionError:

@@ -155,7 +155,7 @@ def _near_mass(post: Posterior, number: Reals, reach: float) -> Reals:
     room = reach + 1e-9 * max(1.0, reach)
     total = np.concatenate([[0.0], np.cumsum(p)])
     mass = total[np.searchsorted(key, key + room, side="right")] - total[np.searchsorted(key, key - room)]
-    found = np.empty_like(mass)
+    found: Reals = np.empty(mass.size)
     found[order] = mass
     return found
 

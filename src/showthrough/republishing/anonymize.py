@@ -14,6 +14,7 @@ from showthrough.anonymizers.publishing import cost, made, publish, verified
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.release.release import Release
+from showthrough.republishing.republish import Republish, republish
 
 OUTPUTS = ("generalized", "bucketized", "microaggregated")
 STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
@@ -40,9 +41,14 @@ def anonymize(
     cells: str = "tight",
     passes: int = 40,
     accept_violations: bool = False,
+    changed: str = "refuse",
+    repair: str = "report",
+    hold_back: bool = False,
+    exposed: str = "refuse",
+    seconds: float = 600.0,
     name: str = "",
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Release:
     """A release of the table that satisfies every criterion, checked by the criteria before it is returned.
 
@@ -54,15 +60,23 @@ def anonymize(
     below 1. ``missing`` says what to do with empty cells: refuse, value or suppress. ``cells`` "recursion"
     makes Mondrian publish the cells of its cuts, which cover everybody, instead of tight ranges.
 
+    ``strategy`` says how ``history`` (releases with ids, oldest first) is looked at: "independent" not at
+    all; "history-guided" keeps the last groups, with a ``repair`` for slots that nobody fills;
+    "m-invariance" keeps everybody's values; "guarded" repairs what the method proposes until the joint
+    posterior keeps ``policy``, in at most ``seconds``. ``changed`` says what to do with persons whose value
+    changed, ``hold_back`` whether records may be held back, ``exposed`` whether to go on ("accept") where
+    earlier releases put somebody over a limit already.
+
     What it cost is in ``release.made``; who went where in ``release.groups()`` if there is an ``id``.
     """
     began = time.perf_counter()
     if strategy not in STRATEGIES:
         raise InputError(f"The strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}.")
-    if strategy == "independent" and policy is not None:
-        raise InputError('A policy is obeyed by strategy="guarded" only.')
+    if (strategy == "guarded") != (policy is not None):
+        raise InputError('strategy="guarded" obeys a policy, such as Policy(max_posterior=0.5); the others know none.')
     chosen = _method(method)
-    _enforceable(chosen, criteria)
+    if strategy in ("independent", "guarded"):
+        _enforceable(chosen, criteria)
     shape = Shape.of(hierarchies, shown, weights, limits, missing)
     ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape)
     options = Options(
@@ -70,15 +84,40 @@ def anonymize(
         suppression_limit=_rows(suppression_limit, ready.rows),
         cells=_one_of("cells", cells, ("tight", "recursion")),
         passes=passes,
-        progress=progress,
+        progress=None if progress is None else (lambda done, every: progress(f"{method}: {done} of {every}")),
     )
     kind = _one_of("output", output or chosen.kind, OUTPUTS)
     if kind == "microaggregated" and chosen.kind != kind:
         raise InputError("Only the method mdav publishes centroids.")
     if strategy != "independent":
-        raise InputError(f"The strategy {strategy!r} is not there yet.")
+        plan = Republish(
+            strategy=strategy,
+            criteria=tuple(criteria),
+            history=tuple(history),
+            policy=policy,
+            kind=_one_of("output", output or "bucketized", ("bucketized", "generalized")),
+            name=name,
+            seed=options.seed,
+            changed=changed,
+            repair=repair,
+            hold_back=hold_back,
+            exposed=exposed,
+            seconds=seconds,
+            progress=progress or (lambda _: None),
+        )
+        return republish(ready, plan, lambda: chosen.run(ready, criteria, options), began=began)
     grouped = chosen.run(ready, criteria, options)
-    return _finished(ready, grouped, criteria, method=chosen, kind=kind, name=name, began=began, seed=options.seed, accept=accept_violations)
+    return _finished(
+        ready,
+        grouped,
+        criteria,
+        method=chosen,
+        kind=kind,
+        name=name,
+        began=began,
+        seed=options.seed,
+        accept=accept_violations,
+    )
 
 
 def _finished(
@@ -106,7 +145,7 @@ def _finished(
             "the release as it is.",
             release=release,
         )
-    utility = cost(table, grouped.group, criteria)
+    utility = cost(table, grouped.group, criteria) if kind != "bucketized" else None
     return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
 
 

@@ -1,0 +1,120 @@
+"""What was published of the persons of a table before: their last group and its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.table import Table
+from showthrough.errors import ChangedValueError, InputError
+from showthrough.inference.arrays import Codes, Ints
+from showthrough.register.place import positions
+from showthrough.release.release import Release
+from showthrough.table.frames import one_kind, scalar
+
+CHANGED = ("refuse", "split")
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """The history seen from the rows of a new table; values are codes of ``values``, the table's first.
+
+    A person whose value is not among those of the last group is new under the same id (the paper's
+    rule), or refused.
+    """
+
+    history: tuple[Release, ...]
+    values: pl.Series  # every value of table and history
+    value: Codes  # [rows] code of each row's value
+    signature: Codes  # [rows] position in ``signatures``, −1: never published
+    signatures: tuple[tuple[int, ...], ...]
+    last_group: Codes  # [rows] group in the newest release, −1: not in it
+    newest: Release | None
+    changed: int = 0  # persons whose value changed
+
+    @classmethod
+    def of(cls, table: Table, history: Sequence[Release], *, changed: str = "refuse") -> Past:
+        """Look every person up, newest release first."""
+        if changed not in CHANGED:
+            raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
+        if history and table.id is None:
+            raise InputError("Persons are found in earlier releases by their ids: name the id column.")
+        if history and table.sensitive is None:
+            raise InputError("Re-publishing is about values: name the sensitive column.")
+        values, codes = _values(table, history)
+        value = codes[0][table.value].astype(np.int32)
+        rows = table.rows
+        signature, last = np.full(rows, -1, dtype=np.int64), np.full(rows, -1, dtype=np.int64)
+        known: dict[tuple[int, ...], int] = {}
+        for back, (release, own) in enumerate(zip(history[::-1], codes[:0:-1], strict=True)):
+            group = _groups(table, release)
+            if back == 0:
+                last = group.copy()
+            open_rows = np.flatnonzero((signature < 0) & (group >= 0))
+            sets = _signatures(release, own)
+            number = np.array([known.setdefault(s, len(known)) for s in sets], dtype=np.int64)
+            signature[open_rows] = number[group[open_rows]]
+        given = tuple(known)
+        strange = _strange(value, signature, given)
+        if strange.size and changed == "refuse":
+            raise ChangedValueError(
+                f"{strange.size} persons have a value that is not among those of their group in the last release that "
+                'held them: the value changed. changed="split" publishes them as new persons.'
+            )
+        signature[strange] = -1
+        last[strange] = -1
+        newest = history[-1] if history else None
+        return cls(
+            tuple(history),
+            values,
+            value,
+            signature.astype(np.int32),
+            given,
+            last.astype(np.int32),
+            newest,
+            strange.size,
+        )
+
+    def part(self, rows: Ints) -> tuple[Codes, Codes]:
+        """Values and signatures of some rows."""
+        return self.value[rows], self.signature[rows]
+
+
+def _values(table: Table, history: Sequence[Release]) -> tuple[pl.Series, list[Ints]]:
+    """Every value once, and for the table and each release the code of its values (the releases by tally row)."""
+    columns = [table.values, *(r.tally["value"] for r in history)]
+    names = ["the table", *(r.name or f"release {k}" for k, r in enumerate(history, start=1))]
+    same = one_kind([c.alias("value") for c in columns], "values", names)
+    every = pl.concat(same).unique(maintain_order=True)
+    return every, [positions(c, every).astype(np.int64) for c in same]
+
+
+def _groups(table: Table, release: Release) -> Ints:
+    """The group (by position among its labels) of each row's person, or −1."""
+    link = release.groups()
+    ids = scalar(table.frame[table.id or ""], "ids")
+    mine, theirs = one_kind([ids, link["id"]], "ids", ["the table", release.name or "a release"])
+    found = positions(mine, theirs)
+    group = positions(link["group"], release.labels).astype(np.int64)
+    return np.where(found >= 0, group[found], -1)
+
+
+def _signatures(release: Release, value: Ints) -> list[tuple[int, ...]]:
+    """The values of each group, ascending."""
+    group = positions(release.tally["group"], release.labels)
+    order = np.lexsort((value, group))
+    split = np.searchsorted(group[order], np.arange(1, release.labels.len()))
+    return [tuple(part.tolist()) for part in np.split(value[order], split)]
+
+
+def _strange(value: Codes, signature: Ints, signatures: Sequence[tuple[int, ...]]) -> Ints:
+    """Rows whose value is not in their signature."""
+    if not signatures:
+        return np.empty(0, dtype=np.int64)
+    span = int(max(value.max(initial=0), max(max(s, default=0) for s in signatures))) + 1
+    allowed = np.unique(np.concatenate([np.array(s, dtype=np.int64) + k * span for k, s in enumerate(signatures)]))
+    published = np.flatnonzero(signature >= 0)
+    return published[~np.isin(signature[published] * span + value[published], allowed)]

@@ -1,0 +1,113 @@
+"""A proposal for the next release: groups, counterfeits and held-back rows, and the release it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.describe import tight_cells
+from showthrough.anonymizers.suppression import publication_order
+from showthrough.anonymizers.table import Table
+from showthrough.errors import InputError
+from showthrough.inference.arrays import Codes, Reals
+from showthrough.release.release import Release
+from showthrough.republishing.past import Past
+
+GROUP = "group"
+
+
+def _none() -> Codes:
+    return np.empty(0, dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """Group of each row (−1: held back), and counterfeit values by group; numbered without gaps."""
+
+    group: Codes
+    counterfeit_group: Codes = field(default_factory=_none)
+    counterfeit_value: Codes = field(default_factory=_none)  # codes of the past's values
+    notes: tuple[str, ...] = ()
+
+    @property
+    def counterfeits(self) -> int:
+        """How many values of nobody are added."""
+        return self.counterfeit_group.size
+
+    @property
+    def held(self) -> int:
+        """How many records are held back."""
+        return int((self.group < 0).sum())
+
+    @property
+    def price(self) -> int:
+        """Counterfeits and records held back together."""
+        return self.counterfeits + self.held
+
+    def numbered(self) -> Proposal:
+        """The same with groups 0, 1, …"""
+        used = np.unique(np.concatenate([self.group[self.group >= 0], self.counterfeit_group]))
+        number = np.full(int(used.max(initial=-1)) + 2, -1, dtype=np.int32)
+        number[used] = np.arange(used.size)
+        return Proposal(number[self.group], number[self.counterfeit_group], self.counterfeit_value, self.notes)
+
+    def extents(self, table: Table) -> Reals:
+        """[groups] how wide each group is in its quasi-identifiers, between 0 and 1 on average."""
+        from showthrough.anonymizers.loss import group_losses
+
+        return group_losses(table.columns, self.group)[1]
+
+
+def release_of(
+    table: Table, past: Past, proposal: Proposal, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
+) -> Release:
+    """Publish a proposal, bucketized or generalized, with the number of counterfeits per group."""
+    found = proposal.numbered()
+    if not (found.group >= 0).any():
+        raise InputError("Every record would be held back: nothing is left to publish.")
+    order = publication_order(found.group, table.value, seed=seed)
+    label = _free(GROUP, [*table.quasi, table.sensitive or "", table.id or ""])
+    sensitive = table.sensitive or ""
+    real = table.frame[sensitive].gather(order)
+    fake = past.values.gather(found.counterfeit_value).cast(real.dtype)
+    groups = np.concatenate([found.group[order], found.counterfeit_group]).astype(np.int64)
+    columns: dict[str, pl.Series] = {}
+    if kind == "bucketized" and table.id is not None:
+        columns[table.id] = _with_gaps(table.frame[table.id].gather(order), fake.len())
+    if kind == "bucketized":
+        columns |= {c: _with_gaps(table.frame[c].gather(order), fake.len()) for c in table.quasi}
+    else:
+        cells = tight_cells(table.columns, found.group)
+        columns |= {
+            c.name: pl.Series(c.name, texts).gather(groups) for c, texts in zip(table.columns, cells, strict=True)
+        }
+    columns[label] = pl.Series(label, groups + 1)
+    columns[sensitive] = pl.concat([real, fake.alias(sensitive)])
+    rows = pl.DataFrame(columns)
+    numbers = np.bincount(found.counterfeit_group)
+    fakes = {int(g) + 1: int(numbers[g]) for g in np.flatnonzero(numbers)} or None
+    more: dict[str, Any] = {
+        "sensitive": sensitive, "group": label, "quasi": table.quasi, "name": name, "parameters": parameters,
+        "counterfeits": fakes,
+    }  # fmt: skip
+    if kind == "bucketized":
+        return Release.bucketized(rows, id=table.id, **more)
+    release = Release.generalized(rows, hierarchies=table.shape.hierarchies, **more)
+    if table.id is None:
+        return release
+    link = pl.DataFrame({"id": table.frame[table.id].gather(order), "group": found.group[order].astype(np.int64) + 1})
+    return release.with_link(link)
+
+
+def _with_gaps(column: pl.Series, n: int) -> pl.Series:
+    return pl.concat([column, pl.Series(column.name, [None] * n, dtype=column.dtype)]) if n else column
+
+
+def _free(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,102 @@
+"""The known ways to publish the next table: alone, guided by the last groups, or m-invariant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from showthrough.anonymizers.table import Table
+from showthrough.criteria.l_diversity import DistinctLDiversity, EntropyLDiversity, FrequencyLDiversity
+from showthrough.criteria.m_uniqueness import MUniqueness
+from showthrough.errors import InputError
+from showthrough.inference.arrays import Ints
+from showthrough.register.place import positions
+from showthrough.republishing.history_guided import Repair, history_guided
+from showthrough.republishing.m_invariance import m_invariant
+from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal
+
+REPAIRS = ("report", "counterfeits", "dissolve", "hold")
+
+
+def values_per_group(criteria: Sequence[Any], strategy: str) -> int:
+    """The l or m that the criteria ask for."""
+    wanted = [
+        float(c.m if isinstance(c, MUniqueness) else c.l)
+        for c in criteria
+        if isinstance(c, (MUniqueness, DistinctLDiversity, FrequencyLDiversity, EntropyLDiversity))
+    ]
+    if not wanted:
+        raise InputError(
+            f"The strategy {strategy} needs to know how many values a group must hold: give MUniqueness(m) or an "
+            "l-diversity (--m-unique, --frequency-l, …)."
+        )
+    return int(np.ceil(max(wanted)))
+
+
+def by_signature(table: Table, past: Past, m: int, *, hold_back: bool, seed: int, rows: Ints | None = None) -> Proposal:
+    """m-invariance: whoever was published keeps the values of the group."""
+    chosen = np.arange(table.rows) if rows is None else rows
+    value, signature = past.part(chosen)
+    columns = (table if rows is None else table.part(chosen)).columns
+    try:
+        found = m_invariant(
+            value, m, signature=signature, signatures=past.signatures, columns=columns, hold_back=hold_back, seed=seed
+        )
+    except InputError as problem:
+        raise InputError(_named(str(problem), past)) from None
+    notes = (f"{found.counterfeits} counterfeits, {found.held.size} records held back.",)
+    return Proposal(found.group, found.counterfeit_group, found.counterfeit_value, notes)
+
+
+def guided(past: Past, l: int, *, repair: str, seed: int) -> Proposal:
+    """History-guided: keep the last groups, fill the slots of those who left."""
+    if repair not in REPAIRS:
+        raise InputError(f"repair is one of {', '.join(REPAIRS)}, not {repair!r}.")
+    slot_group, slot_value = slots(past)
+    chosen: Repair = repair  # type: ignore[assignment]
+    found = history_guided(
+        past.value, l, old_group=past.last_group, slot_group=slot_group, slot_value=slot_value, repair=chosen, seed=seed
+    )
+    notes = [
+        f"{slot_group.size - found.unfilled.size} of {slot_group.size} slots of departed persons were filled.",
+        f"{found.counterfeit_group.size} counterfeits, {found.held.size} records held back.",
+    ]
+    if found.unfilled.size and repair == "report":
+        notes.append(
+            f"{found.unfilled.size} slots stay empty and {found.at_risk.size} departed persons can be told from them: "
+            "choose a repair."
+        )
+    return Proposal(found.group, found.counterfeit_group, found.counterfeit_value, tuple(notes))
+
+
+def slots(past: Past) -> tuple[Ints, Ints]:
+    """Values of the newest release that nobody in the table has any more: group and value of each.
+
+    The values of a group less those of its members who are still there belong to those who left.
+    """
+    empty = np.empty(0, dtype=np.int64)
+    if past.newest is None:
+        return empty, empty
+    release, span = past.newest, past.values.len()
+    tally = release.tally
+    dtype = past.values.dtype
+    key = positions(tally["group"], release.labels).astype(np.int64) * span + positions(
+        tally["value"].cast(dtype), past.values
+    )
+    left = np.zeros(release.labels.len() * span, dtype=np.int64)
+    left[key] = tally["n"].to_numpy()
+    stayed = np.flatnonzero(past.last_group >= 0)
+    np.subtract.at(left, past.last_group[stayed].astype(np.int64) * span + past.value[stayed], 1)
+    if (left < 0).any():
+        raise InputError("More persons of a group have a value than the last release published of it: values changed.")
+    slot = np.repeat(np.arange(left.size), left)
+    return slot // span, slot % span
+
+
+def _named(message: str, past: Past) -> str:
+    """The kernel speaks of codes; people know values."""
+    return re.sub(r"value code (\d+)", lambda found: f"the value {past.values[int(found[1])]!r}", message)
