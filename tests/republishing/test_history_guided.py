@@ -121,6 +121,47 @@ def test_repaired_releases_keep_everybody_at_one_in_l(pair, repair):
         assert posterior.to_frame()["p"].max() <= 1 / pair.l + posterior.certificate.error_bar + 1e-12
 
 
+@settings(max_examples=15, deadline=None)
+@given(
+    l=st.integers(2, 3),
+    persons=st.integers(20, 50),
+    large=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+    repair=st.sampled_from(SAFE),
+)
+def test_eight_releases_in_a_row(l, persons, large, seed, repair):
+    generator = np.random.default_rng(seed)
+    value = generator.integers(0, 3 * l if large else l + 2, persons).astype(np.int32)
+    size = 2 * l + 1 if large else l  # large groups can be withheld in part
+    standing, slot_group, slot_value = {}, np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
+    there, left, releases = generator.random(persons) < 0.6, np.zeros(persons, dtype=bool), []
+    for round_ in range(8):
+        rows = np.flatnonzero(there & ~left)
+        old = np.array([standing.get(int(p), -1) for p in rows], dtype=np.int32)
+        result = history_guided(
+            value[rows],
+            l if round_ else size,
+            old_group=old,
+            slot_group=slot_group,
+            slot_value=slot_value,
+            repair=repair,
+            seed=round_,
+        )
+        if (result.group >= 0).any():
+            fakes = result.counterfeit_group, result.counterfeit_value
+            releases.append(release(rows, value[rows], result.group, fakes=fakes, name=f"r{round_}"))
+            posterior = infer(releases)
+            assert posterior.to_frame()["p"].max() <= 1 / l + posterior.certificate.error_bar + 1e-9
+        standing |= dict(zip(rows.tolist(), result.standing.tolist(), strict=True))
+        leave = rows[generator.random(len(rows)) < 0.2]  # for good
+        left[leave] = True
+        known = [p for p in leave.tolist() if standing[p] >= 0]
+        again = result.slot_standing >= 0
+        slot_group = np.concatenate([result.slot_standing[again], [standing[p] for p in known]]).astype(np.int32)
+        slot_value = np.concatenate([slot_value[again], value[known]]).astype(np.int32)
+        there |= generator.random(persons) < 0.3
+
+
 @settings(max_examples=25, deadline=None)
 @given(pairs())
 def test_with_all_slots_filled_the_joint_entropy_is_that_of_the_single_releases(pair):
@@ -160,7 +201,7 @@ def test_groups_larger_than_two_l_are_held_back_in_part():
     assert pair.next("report").at_risk.tolist() == [0]
 
 
-def test_too_many_of_one_value_join_groups_of_newcomers():
+def test_too_many_of_one_value_join_groups_without_older_members():
     value = np.array([0, 1, 2, 0, 1, 2, 3, 3], dtype=np.int32)  # all three leave, three with their values come
     pair = Pair(value, 3, np.arange(3), np.arange(3, 8), group=np.zeros(3, dtype=np.int32))
     result = pair.next("report")
@@ -169,7 +210,7 @@ def test_too_many_of_one_value_join_groups_of_newcomers():
     posterior = infer(pair.releases(result))
     assert max(top(posterior).values()) == pytest.approx(1 / 3)
     stays = Pair(value, 3, np.arange(3), np.array([0, 1, 5, 6, 7]), group=np.zeros(3, dtype=np.int32))
-    assert len(stays.next("report").placed) == 0  # only two could have the value then
+    assert len(stays.next("report").placed) == 0  # older members cannot have the value
 
 
 @pytest.mark.parametrize(

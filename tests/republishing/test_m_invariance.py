@@ -145,10 +145,13 @@ def test_the_split_is_the_recursive_halving(q, rounds, axes, seed):
     groups = {frozenset(np.flatnonzero(result.group == g).tolist()) for g in range(result.groups)}
     width = [float(np.ptp(axis)) for axis in place]
     assert is_halving(groups, points, width)
-    if rounds > 3:
-        at_random = m_invariant(value, q, signature=signature, signatures=(tuple(range(q)),)).group
-        mixed = {frozenset(np.flatnonzero(at_random == g).tolist()) for g in range(result.groups)}
-        assert mixed == groups or not is_halving(mixed, points, width)
+
+
+def test_a_random_split_is_no_halving():
+    value, place = np.repeat(np.arange(2), 8).astype(np.int32), np.random.default_rng(0).random(16)
+    group = m_invariant(value, 2, signature=np.zeros(16, dtype=np.int32), signatures=((0, 1),)).group
+    points = {v: [(int(i), (float(place[i]),)) for i in np.flatnonzero(value == v)] for v in range(2)}
+    assert not is_halving({frozenset(np.flatnonzero(group == g).tolist()) for g in range(8)}, points, [1.0])
 
 
 def test_a_split_by_columns_has_smaller_extents_than_a_random_one():

@@ -14,8 +14,7 @@ group of k different values and u slots stay empty, each of the j has each lost 
 ``hold``          enough members are withheld that both parts of the group, those who are gone and those who
                   remain, are l or more; where the group is too small for that, all of it. Of a group that is
                   withheld whole the new release says nothing, so nothing can be learned about anybody in it.
-                  The publisher gives the same slots again next time: the group comes back when they can be
-                  filled.
+                  It comes back when its slots can be filled.
 ``dissolve``      members are bucketized anew with the other newcomers. This does not hide the departed: the
                   old and the new group of a member often share one value only, and what the members
                   are known to have the departed does not have. It keeps every record at the price of the
@@ -24,10 +23,16 @@ group of k different values and u slots stay empty, each of the j has each lost 
 ``hold`` and ``dissolve`` choose the groups to give up so that few suffice and all others are filled.
 
 Newcomers left over need not be l-eligible. Too many of one value are taken out and put into old groups
-without that value, one in each, where that is safe: only newcomers can have the additional value,
-since all older members were published in that group without it. It is therefore theirs with
-probability one in the number of newcomers of that group, and l of them (counterfeits included) make it
-safe. What finds no such group is held back.
+without that value, one in each, where no older member is left: such a group is as good as new. Older
+members cannot have the additional value, since they were published in that group without it, so only
+newcomers share it; with l of them nobody exceeds 1/l in the two releases, but after more members have
+come and gone somebody may (0.5575 at l = 2 was met). What finds no such group is held back.
+
+Over many releases the publisher carries ``standing`` and ``slot_standing`` on. A slot that was published
+empty is closed for ever: a newcomer who filled it later would be the only one who can have its value. A
+counterfeit's slot stays open. Members withheld from a group of which a part remains form a group of their
+own with the departed and return only together. Somebody who left and returns belongs in the old group, in
+place of a slot of the same value there; given as a newcomer, a person has two groups to be compared.
 """
 
 from __future__ import annotations
@@ -47,7 +52,7 @@ Repair = Literal["report", "counterfeits", "dissolve", "hold"]
 
 @dataclass(frozen=True)
 class HistoryGuidedResult:
-    """Groups of the next release: the old numbers go on, new groups follow.
+    """Groups of the next release: the old numbers go on, new groups follow, all below ``groups``.
 
     ``group`` is -1 for the rows ``held`` back. ``filled`` holds the row that took each slot, -1 for none. ``at_risk``
     are the slots whose departed persons (with ``report``) share lost values with fewer than l, ``thin`` the old groups
@@ -67,6 +72,10 @@ class HistoryGuidedResult:
     placed: Ints
     """Rows of newcomers added to an old group without their value."""
     held: Ints
+    standing: Codes
+    """The group in which each row is to be remembered: the old group of next time, -1 for newcomers held back."""
+    slot_standing: Codes
+    """The group in which each slot is to be given again next time, -1 where it is closed."""
 
 
 def history_guided(
@@ -107,6 +116,7 @@ def history_guided(
     placed, places = work.places(out[work.old_group[out] < 0], group, fakes, unfilled, generator)
     group[placed] = places
     at_risk, thin = work.exposed(group, unfilled) if repair == "report" else (unfilled[:0], unfilled[:0])
+    standing, slot_standing, groups = work.remembered(group, given_up, fakes, groups, repair)
     return HistoryGuidedResult(
         group=group.astype(np.int32),
         groups=groups,
@@ -119,6 +129,8 @@ def history_guided(
         counterfeit_value=work.slot_value[fakes].astype(np.int32),
         placed=np.sort(placed),
         held=np.flatnonzero(group < 0),
+        standing=standing.astype(np.int32),
+        slot_standing=slot_standing.astype(np.int32),
     )
 
 
@@ -230,12 +242,13 @@ class _Work:
     def places(
         self, rows: Ints, group: Ints, fakes: Ints, unfilled: Ints, generator: np.random.Generator
     ) -> tuple[Ints, Ints]:
-        """Newcomers that fit into old groups without their value and with l − 1 newcomers or more, and the groups."""
+        """Newcomers that fit into old groups without their value and without an older member, and the groups."""
         inside = (group >= 0) & (group < self.groups)
-        newcomers = np.bincount(group[inside & (self.old_group < 0)], minlength=self.groups)
+        newcomers = np.bincount(group[inside], minlength=self.groups)
         newcomers += np.bincount(self.slot_group[fakes], minlength=self.groups)
         roomy = (newcomers >= self.l - 1) & (newcomers > 0)  # an old number that nobody has any more is no group
         roomy[self.slot_group[unfilled]] = False
+        roomy[self.old_group[self.old_group >= 0]] = False
         placed, places = [rows[:0]], [rows[:0]]
         for v in np.unique(self.value[rows]).tolist():
             free = roomy.copy()
@@ -255,3 +268,22 @@ class _Work:
         open_ &= size > 0  # a group that is gone as a whole tells nothing
         at_risk = np.flatnonzero((open_ & (gone < self.l))[self.slot_group])
         return at_risk, np.flatnonzero(open_ & (size < self.l))
+
+    def remembered(
+        self, group: Ints, given_up: Flags, fakes: Ints, groups: int, repair: Repair
+    ) -> tuple[Ints, Ints, int]:
+        """Where rows and open slots belong next time; members withheld from a group that goes on get a new number."""
+        standing, slots = group.copy(), np.full(len(self.slot_group), -1, dtype=np.int64)
+        slots[fakes] = self.slot_group[fakes]
+        if repair != "hold" or not given_up.any():
+            return standing, slots, groups
+        goes_on = self._may_remain() > 0
+        number = np.arange(self.groups)
+        withheld = np.flatnonzero((group < 0) & (self.old_group >= 0))
+        apart = np.unique(self.old_group[withheld][goes_on[self.old_group[withheld]]])
+        number[given_up & goes_on] = -1  # nobody is withheld: those who left share their values, and that was all
+        number[apart] = groups + np.arange(len(apart))
+        standing[withheld] = number[self.old_group[withheld]]
+        again = given_up[self.slot_group]
+        slots[again] = number[self.slot_group[again]]
+        return standing, slots, groups + len(apart)
