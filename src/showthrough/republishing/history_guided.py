@@ -15,10 +15,10 @@ group of k different values and u slots stay empty, each of the j has each lost 
                   remain, are l or more; where the group is too small for that, all of it. Of a group that is
                   withheld whole the new release says nothing, so nothing can be learned about anybody in it.
                   It comes back when its slots can be filled.
-``dissolve``      members are bucketized anew with the other newcomers. This does not hide the departed: the
-                  old and the new group of a member often share one value only, and what the members
-                  are known to have the departed does not have. It keeps every record at the price of the
-                  intersection attack of independent re-publishing, and is here to be compared.
+``dissolve``      members are bucketized anew with the other newcomers. Every record is published, at the price of
+                  independent re-publishing for these members: the old and the new group often share one value
+                  only, and what the members have the departed have not. On Adult (7 200 records, 1 200
+                  replaced, l = 3) 1 departed and 55 members are certain where ``report`` makes 46 and 1.
 
 ``hold`` and ``dissolve`` choose the groups to give up so that few suffice and all others are filled.
 
