@@ -175,6 +175,23 @@ def test_with_all_slots_filled_the_joint_entropy_is_that_of_the_single_releases(
     assert joint.entropy == pytest.approx(alone + float(-(later["p"] * later["p"].log()).sum()), abs=1e-6)
 
 
+@pytest.mark.parametrize("repair", REPAIRS)
+def test_newcomers_with_the_values_of_the_departed_fill_every_slot(repair):
+    value = np.tile(np.random.default_rng(5).integers(0, 7, 300), 2).astype(np.int32)
+    leaves = np.random.default_rng(6).random(300) < 0.2
+    second = np.where(leaves, np.arange(300, 600), np.arange(300))
+    pair = Pair(value, 3, np.arange(300), second)
+    result = pair.next(repair)
+    assert (result.filled >= 0).all()
+    assert (len(result.unfilled), len(result.given_up), len(result.counterfeit_group), len(result.held)) == (0,) * 4
+    releases = pair.releases(result)
+    joint = infer(releases).to_frame()
+    alone = infer(releases[1:])
+    assert infer(releases[:1]).entropy == pytest.approx(alone.entropy)
+    there = joint.filter(pl.col("id").is_in([f"p{p}" for p in second]))
+    assert float(-(there["p"] * there["p"].log()).sum()) == pytest.approx(alone.entropy)
+
+
 @settings(max_examples=40, deadline=None)
 @given(pairs())
 def test_the_report_finds_the_departed_whom_the_release_exposes(pair):

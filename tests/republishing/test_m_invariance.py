@@ -14,6 +14,7 @@ from showthrough.republishing.m_invariance import m_invariant
 from tests.oracles.m_invariance import balanced_in_turn, broken, eligible, fewest, is_halving
 from tests.republishing.dynamic import Publisher, present, release
 
+TENS = [[f"{k}.0", "low" if k < 5 else "high", "*"] for k in range(10)]
 MOST = st.integers(0, 2**32 - 1)
 
 
@@ -36,6 +37,7 @@ def test_dynamic_tables_over_twelve_releases(m, values, persons, seed, split):
             columns = [
                 QuasiColumn.numeric("x", place[0, there]),
                 QuasiColumn.categorical("y", place[1, there].astype(str)),
+                QuasiColumn.categorical("z", place[1, there].astype(str)).with_hierarchy(TENS),
             ]
         before = dict(publisher.of_person)
         result = publisher.publish(there, seed=round_, hold_back=True, columns=columns)

@@ -18,7 +18,7 @@ group of k different values and u slots stay empty, each of the j has each lost 
 ``dissolve``      members are bucketized anew with the other newcomers. Every record is published, at the price of
                   independent re-publishing for these members: the old and the new group often share one value
                   only, and what the members have the departed have not. On Adult (7 200 records, 1 200
-                  replaced, l = 3) 1 departed and 55 members are certain where ``report`` makes 46 and 1.
+                  replaced, l = 3, one run) 1 departed and 55 members are certain where ``report`` makes 46 and 1.
 
 ``hold`` and ``dissolve`` choose the groups to give up so that few suffice and all others are filled.
 
@@ -38,6 +38,7 @@ place of a slot of the same value there; given as a newcomer, a person has two g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -171,7 +172,7 @@ class _Work:
         lacking = np.bincount(self.slot_value, minlength=size) - supply
         scarce = np.bincount(self.slot_group[lacking[self.slot_value] > 0], minlength=self.groups)
         members = np.bincount(self.old_group[self.old_group >= 0], minlength=self.groups)
-        price = members - self._may_remain() if repair == "hold" else members
+        price = members - self._may_remain if repair == "hold" else members
         rank = np.empty(self.groups, dtype=np.int64)
         rank[np.lexsort((generator.random(self.groups), price, -scarce))] = np.arange(self.groups)
         chosen = np.zeros(self.groups, dtype=bool)
@@ -183,6 +184,7 @@ class _Work:
                 chosen[self.slot_group[slots[:excess]]] = True
         return chosen
 
+    @cached_property
     def _may_remain(self) -> Ints:
         """For each group whose slots stay empty: members that may be published while l or more are gone.
 
@@ -206,7 +208,7 @@ class _Work:
         rows = rows[np.argsort(self.old_group[rows], kind="stable")]
         group = self.old_group[rows]
         turn = np.arange(len(rows)) - np.searchsorted(group, group)
-        return np.asarray(rows[turn < self._may_remain()[group]])
+        return np.asarray(rows[turn < self._may_remain[group]])
 
     def fill(self, wanted: Flags, generator: np.random.Generator) -> Ints:
         """The newcomer of each slot, drawn at random among those with its value; -1 where none is left."""
@@ -277,7 +279,7 @@ class _Work:
         slots[fakes] = self.slot_group[fakes]
         if repair != "hold" or not given_up.any():
             return standing, slots, groups
-        goes_on = self._may_remain() > 0
+        goes_on = self._may_remain > 0
         number = np.arange(self.groups)
         withheld = np.flatnonzero((group < 0) & (self.old_group >= 0))
         apart = np.unique(self.old_group[withheld][goes_on[self.old_group[withheld]]])
