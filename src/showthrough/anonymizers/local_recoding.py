@@ -39,7 +39,7 @@ def local_recoding(
     columns: Sequence[QuasiColumn],
     requirement: Requirement,
     *,
-    passes: int = 40,
+    passes: int = 30,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> LocalRecodingResult:
