@@ -8,7 +8,7 @@ value column by column, so a step looks up one short vector per column instead o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,16 @@ from showthrough.anonymizers.regrow import judge_dense
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.inference.arrays import Ints, Reals
 
-CHUNK = 12_000
-"""Distinct records that compete for a group: time grows with their square."""
+CHUNK = (2_000, 12_000)
+"""Least and most records that compete for a group: the more the better, and the slower."""
+WORK = 600_000_000
+"""Pairs of records compared in all, as far as the least chunk allows."""
 FAR = np.float32(1e6)
 
 
 @dataclass(frozen=True)
 class _Units:
-    """Distinct records of one chunk: a row of codes per column, how many there are, sensitive value, density."""
+    """Distinct records of one chunk: places among the occurring values, how many, sensitive value, density."""
 
     codes: list[npt.NDArray[np.int64]]
     weight: Ints
@@ -46,15 +48,14 @@ class _Group:
     loss: float = 0.0
 
 
-@dataclass
 class _Lookup:
-    """Loss of a box widened by each value of the domain, remembered by box."""
+    """Loss of a box widened by each value that occurs in the chunk, remembered by box."""
 
-    box: Box
-    seen: dict[tuple[int, ...], Singles] = field(default_factory=dict)
-
-    def single(self, code: int) -> tuple[int, ...]:
-        return tuple(int(part) for part in self.box.start(np.array([code]))[:, 0])
+    def __init__(self, box: Box, occurring: npt.NDArray[np.integer]) -> None:
+        self.box = box
+        self.every: State = box.start(occurring)
+        self.single: list[tuple[int, ...]] = [tuple(state) for state in self.every.T.tolist()]
+        self.seen: dict[tuple[int, ...], Singles] = {}
 
     def join(self, one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
         if self.box.words:
@@ -64,11 +65,11 @@ class _Lookup:
     def widened(self, state: tuple[int, ...]) -> Singles:
         found = self.seen.get(state)
         if found is None:
-            every = self.box.start(np.arange(self.box.column.size))
-            own: State = np.array(state, dtype=every.dtype)[:, None]
-            found = self.seen[state] = self.box.joint(own, every)
+            own: State = np.array(state, dtype=self.every.dtype)[:, None]
+            found = self.box.joint(own, self.every)
             if len(self.seen) * len(found) > 20_000_000:  # a long numeric domain: do not hoard
-                self.seen = {state: found}
+                self.seen = {}
+            self.seen[state] = found
         return found
 
 
@@ -83,17 +84,20 @@ def k_member(
     if not requirement.plain and requirement.sensitive is not None:
         keyed, sizes = [*keyed, requirement.sensitive], [*sizes, int(requirement.sensitive.max()) + 1]
     key = combined_key(keyed, sizes)
-    lookups = [_Lookup(box(column)) for column in columns]
+    boxes = [box(column) for column in columns]
+    chunk = int(np.clip(WORK // max(1, rows), *CHUNK))
     share = requirement.total / max(1, int(requirement.total.sum()))
     made = begin = 0
     while begin < rows:
-        piece = order[begin : begin + CHUNK]
+        piece = order[begin : begin + chunk]
         begin += len(piece)
         _, first, inverse, weight = np.unique(key[piece], return_index=True, return_inverse=True, return_counts=True)
         unit_rows = piece[first]
         sensitive = None if requirement.plain or requirement.sensitive is None else requirement.sensitive[unit_rows]
+        occurring = [np.unique(column.codes[unit_rows], return_inverse=True) for column in columns]
+        lookups = [_Lookup(box_, values) for box_, (values, _) in zip(boxes, occurring, strict=True)]
         units = _Units(
-            [column.codes[unit_rows].astype(np.int64) for column in columns],
+            [place.reshape(-1).astype(np.int64) for _, place in occurring],
             weight.astype(np.int64),
             None if sensitive is None else sensitive.astype(np.int64),
             density[unit_rows],
@@ -118,12 +122,6 @@ class _Chunk:
         self.lookups, self.units, self.requirement = lookups, units, requirement
         self.share, self.spread = share, spread
         self.left = units.weight.copy()
-        self.singles = [
-            [lookup.single(code) for code in range(lookup.box.column.size)]
-            if lookup.box.column.size <= len(units.weight)
-            else {code: lookup.single(code) for code in np.unique(codes).tolist()}
-            for lookup, codes in zip(lookups, units.codes, strict=True)
-        ]
         self.alive = np.arange(len(units.weight))
         self.position = self.alive.copy()
         self.codes = units.codes
@@ -161,7 +159,7 @@ class _Chunk:
 
     def _take(self, group: _Group, unit: int) -> None:
         """Add as many copies of a unit as the group still needs."""
-        one = [single[int(codes[unit])] for single, codes in zip(self.singles, self.units.codes, strict=True)]
+        one = [lookup.single[codes[unit]] for lookup, codes in zip(self.lookups, self.units.codes, strict=True)]
         if group.size:
             one = [lookup.join(a, b) for lookup, a, b in zip(self.lookups, group.boxes, one, strict=True)]
         group.boxes = one

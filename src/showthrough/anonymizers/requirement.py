@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,7 @@ class Requirement:
         """True when only the number of rows matters."""
         return self.allowed is None
 
-    @property
+    @cached_property
     def total(self) -> Ints:
         """Rows of each sensitive value in the whole table."""
         if self.population is not None:
