@@ -107,7 +107,8 @@ class Grouping:
         group = self.group.copy()
         offset = len(self.size)
         # blocks of like length together: a step costs as much as its longest block
-        for some in np.array_split(np.argsort(count, kind="stable"), BATCHES):
+        batches = 1 if count.max() < 1.5 * np.median(count) else BATCHES
+        for some in np.array_split(np.argsort(count, kind="stable"), batches):
             if not len(some):
                 continue
             place = np.arange(int(count[some].max()))

@@ -121,15 +121,17 @@ class _Grower:
         for j, (box, state) in enumerate(zip(self.field.boxes, self.states, strict=True)):
             one = state[:, self.every, pick]
             grown = np.where(fresh, one, box.join(self.box[j], one))
-            self.box[j] = np.where(active, grown, self.box[j])
+            self.box[j] = grown if active.all() else np.where(active, grown, self.box[j])
         rows, pick, group = self.every[active], pick[active], self.current[active]
         self.assign[rows, self.place[rows, pick]] = group
         self.taken[rows, pick] = FAR
         self.priority[rows, pick] = np.inf
         self.left[rows] -= 1
         self._count(rows, pick, fresh[active])
-        self._store(rows, group)
         self.met = self._judge()
+        complete = self.met[rows]
+        if complete.any():
+            self._store(rows[complete], group[complete])
 
     def _pack(self) -> None:
         """Drop taken places once they are many: a step costs what the widest block costs."""
@@ -176,8 +178,6 @@ class _Grower:
         short = ~self.met
         self.fine &= ~(short & (self.current <= 0))
         rest = (self.assign == self.current[:, None]) & (self.assign >= 0) & short[:, None]
-        self.sizes[self.every[short], self.current[short]] = 0
-        self.losses[self.every[short], self.current[short]] = 0
         for rows, place in self._by_turns(rest):
             record = self.record[rows, place]
             ones = [state[:, record] for state in self.field.states]
