@@ -66,6 +66,19 @@ def test_cells_of_the_recursion_cover_the_numbers_between():
     assert sorted(tight_cells([column], found.group)[0]) == ["[20, 22]", "[30, 35]"]
 
 
+def test_top_and_bottom_coding():
+    column = QuasiColumn.numeric("age", [17.0, 19.0, 30.0, 40.0, 85.0, 90.0]).coded(low=20, high=80)
+    assert [column.labels[code] for code in column.codes] == ["<20", "<20", "30", "40", ">=80", ">=80"]
+    cells = tight_cells([column, column], np.array([0, 0, 1, 1, 2, 2]))[0]
+    assert cells == ["<20", "[30, 40]", ">=80"]
+    assert tight_cells([column], np.array([0, 0, 0, 1, 1, 1]))[0] == ["<40", ">=40"]
+    assert tight_cells([column], np.zeros(6, dtype=int))[0] == ["*"]
+    kept = QuasiColumn.numeric("age", [30.0, 40.0]).coded(low=20, high=80)
+    assert (kept.labels, kept.open_low, kept.open_high) == (("30", "40"), False, False)
+    with pytest.raises(InputError, match="below that of top"):
+        column.coded(low=5, high=5)
+
+
 def test_a_value_that_a_set_cannot_show():
     column = QuasiColumn.categorical("job", ["a, b", "c", "d"])
     with pytest.raises(InputError, match="comma"):

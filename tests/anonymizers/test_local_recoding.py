@@ -16,7 +16,7 @@ from tests.anonymizers.tables import adult, entropy_at_least, equal_distance_at_
 from tests.oracles import groupings
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(tables(), st.integers(1, 5), st.sampled_from(["k", "entropy", "t"]), st.integers(0, 3))
 def test_every_group_satisfies(table, k, criterion, passes):
     columns, sensitive = table
@@ -41,7 +41,7 @@ def test_every_group_satisfies(table, k, criterion, passes):
             assert groupings.equal_distance(values, sensitive.tolist()) <= 0.3 + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(tables(least=6, most=60), st.integers(2, 4))
 def test_passes_never_lose_more_and_the_loss_is_what_it_says(table, k):
     columns, _ = table

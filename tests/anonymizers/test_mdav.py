@@ -69,6 +69,10 @@ def test_what_a_group_publishes():
 
 def test_refusals():
     with pytest.raises(InputError, match="larger than the table"):
+        mdav([Feature("a", np.zeros(0))], 1)
+    with pytest.raises(InputError, match="same number"):
+        mdav([Feature("a", np.ones(2)), Feature("b", np.ones(3))], 1)
+    with pytest.raises(InputError, match="larger than the table"):
         mdav([Feature("a", np.ones(2))], 3)
     with pytest.raises(InputError, match="missing"):
         Feature("a", np.array([1.0, np.nan]))

@@ -40,6 +40,10 @@ class QuasiColumn:
     level_labels: tuple[tuple[str, ...], ...] = ()
     shown: Shown = "set"
     weight: float = 1.0
+    open_low: bool = False
+    """The first value stands for all numbers below some bound (bottom coding)."""
+    open_high: bool = False
+    """The last value stands for all numbers from some bound on (top coding)."""
     rank: Codes = field(init=False, repr=False)
     """Order in which cuts see the leaves: ranges by value, labels depth first (so that every label is an interval of
     ranks), sets by falling frequency."""
@@ -113,6 +117,36 @@ class QuasiColumn:
         """Encode texts; the domain is what occurs, in alphabetical order."""
         distinct, codes = np.unique(np.asarray(values, dtype=np.str_), return_inverse=True)
         return cls(name, codes.astype(np.int32), tuple(map(str, distinct.tolist())), weight=weight)
+
+    def coded(self, *, low: float | None = None, high: float | None = None) -> QuasiColumn:
+        """Bottom and top coding of numbers: those below ``low`` become one value, those from ``high`` on another.
+
+        >>> QuasiColumn.numeric("age", [17.0, 19.0, 40.0, 85.0, 90.0]).coded(low=20, high=80).labels
+        ('<20', '40', '>=80')
+        """
+        if self.values is None or self.levels:
+            raise InputError(
+                f"Column {self.name!r}: only a numeric column without hierarchy can be top or bottom coded."
+            )
+        if low is not None and high is not None and not low < high:
+            raise InputError(f"Column {self.name!r}: the bound of bottom coding must lie below that of top coding.")
+        first = 0 if low is None else max(int(np.searchsorted(self.values, low)) - 1, 0)
+        last = self.size - 1 if high is None else min(int(np.searchsorted(self.values, high)), self.size - 1)
+        bottom = low is not None and bool(self.values[first] < low)
+        top = high is not None and bool(self.values[last] >= high)
+        labels = list(self.labels[first : last + 1])
+        labels[0] = f"<{low:.15g}" if bottom else labels[0]
+        labels[-1] = f">={high:.15g}" if top else labels[-1]
+        return QuasiColumn(
+            self.name,
+            (np.clip(self.codes, first, last) - first).astype(np.int32),
+            tuple(labels),
+            values=self.values[first : last + 1],
+            shown="range",
+            weight=self.weight,
+            open_low=bottom,
+            open_high=top,
+        )
 
     def with_hierarchy(self, rows: Sequence[Sequence[str]], *, shown: Shown = "label") -> QuasiColumn:
         """The same column under a hierarchy: one row per leaf (leaf, level 1, …, root); only occurring leaves count."""

@@ -81,12 +81,22 @@ def _by_group(group: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
 
 
 def _range(column: QuasiColumn, low: int, high: int) -> str:
+    open_low = column.open_low and low == 0 < high
+    open_high = column.open_high and low < high == column.size - 1
+    if open_low and high == column.size - 1:
+        return ANY
+    if open_low:
+        return f"<{column.labels[high + 1].removeprefix('>=')}"
+    if open_high:
+        return f">={column.labels[low]}"
     return column.labels[low] if low == high else f"[{column.labels[low]}, {column.labels[high]}]"
 
 
 def _covering_range(column: QuasiColumn, low: int, high: int) -> str:
     """A range that reaches to the next cell: for whole numbers up to the number before it."""
     values = column.values
+    if column.open_low or column.open_high:
+        return _range(column, low, high)
     if values is None or high + 1 >= len(values) or np.any(values != np.floor(values)):
         return _range(column, low, high)
     end = values[high + 1] - 1

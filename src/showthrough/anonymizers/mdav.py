@@ -81,12 +81,14 @@ def coordinates(features: Sequence[Feature], *, scale: Scale = "deviation") -> R
 
 def mdav(features: Sequence[Feature], k: int, *, scale: Scale = "deviation") -> MdavResult:
     """Group the records; ties go to the lowest row, so the result depends on nothing but the input."""
-    points = coordinates(features, scale=scale)
-    rows = len(points)
+    if len({len(feature.values) for feature in features}) != 1:
+        raise InputError("At least one quasi-identifier is needed, and all with the same number of rows.")
+    rows = len(features[0].values)
     if k < 1:
         raise InputError(f"k must be at least 1, found {k}.")
     if rows < k:
         raise InputError(f"k = {k} is larger than the table ({rows} rows): lower k or add rows.")
+    points = coordinates(features, scale=scale)
     pool = _Pool(features, points)
     group = np.zeros(rows, dtype=np.int32)
     made = 0
