@@ -144,14 +144,19 @@ class _Chunk:
     def _grow(self, seed: int) -> _Group | None:
         values = 0 if self.units.sensitive is None else len(self.share)
         group = _Group([(0,)] * len(self.lookups), [], [], np.zeros(values, dtype=np.int64))
-        unit = seed
+        unit, ask = seed, self.requirement.k
         while True:
             self._take(group, unit)
-            if group.size >= self.requirement.k and self._allowed(group):
-                return group
+            if group.size >= ask:
+                if self._allowed(group):
+                    return group
+                # a large group is asked again only after it has grown by a twentieth
+                ask = group.size + 1 + (group.size // 20 if group.size >= 60 else 0)
             loss = self._losses(group)
             place = int(loss.argmin())
             if loss[place] >= FAR:
+                if group.size >= self.requirement.k and self._allowed(group):
+                    return group
                 for unit, taken in zip(group.units, group.taken, strict=True):
                     self.left[unit] += taken
                 return None
