@@ -35,7 +35,7 @@ TRIES = 30
 """Groups tried for a left-over record before a growth is given up."""
 AROUND = 800
 """Records taken apart around a costly group, between 0.3 and 1.5 times as many."""
-TARGETS = 12
+TARGETS = 20
 """Costly groups taken apart in one pass."""
 
 

@@ -151,7 +151,7 @@ class _Chunk:
                 if self._allowed(group):
                     return group
                 # a large group is asked again only after it has grown by a twentieth
-                ask = group.size + 1 + (group.size // 20 if group.size >= 60 else 0)
+                ask = group.size + 1 + group.size // 20
             loss = self._losses(group)
             place = int(loss.argmin())
             if loss[place] >= FAR:
