@@ -12,6 +12,23 @@ if TYPE_CHECKING:
     from showthrough import errors as errors
     from showthrough.auditing.audit import Audit as Audit
     from showthrough.auditing.audit import audit as audit
+    from showthrough.criteria.alpha_k import AlphaKAnonymity as AlphaKAnonymity
+    from showthrough.criteria.beta_likeness import BetaLikeness as BetaLikeness
+    from showthrough.criteria.criterion import Check as Check
+    from showthrough.criteria.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+    from showthrough.criteria.dissimilarity import Dissimilarity as Dissimilarity
+    from showthrough.criteria.k_anonymity import KAnonymity as KAnonymity
+    from showthrough.criteria.l_diversity import DistinctLDiversity as DistinctLDiversity
+    from showthrough.criteria.l_diversity import EntropyLDiversity as EntropyLDiversity
+    from showthrough.criteria.l_diversity import FrequencyLDiversity as FrequencyLDiversity
+    from showthrough.criteria.l_diversity import RecursiveLDiversity as RecursiveLDiversity
+    from showthrough.criteria.levels import levels as levels
+    from showthrough.criteria.m_uniqueness import MUniqueness as MUniqueness
+    from showthrough.criteria.population import DeltaPresence as DeltaPresence
+    from showthrough.criteria.population import KMap as KMap
+    from showthrough.criteria.risk import Risk as Risk
+    from showthrough.criteria.risk import risk as risk
+    from showthrough.criteria.t_closeness import TCloseness as TCloseness
     from showthrough.inference.certificate import Certificate as Certificate
     from showthrough.inference.posterior import Posterior as Posterior
     from showthrough.inference.proof import Proof as Proof
@@ -26,36 +43,70 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AlphaKAnonymity": "showthrough.criteria.alpha_k",
     "Audit": "showthrough.auditing.audit",
-    "audit": "showthrough.auditing.audit",
+    "BetaLikeness": "showthrough.criteria.beta_likeness",
     "Certificate": "showthrough.inference.certificate",
+    "Check": "showthrough.criteria.criterion",
+    "DeltaDisclosure": "showthrough.criteria.delta_disclosure",
+    "DeltaPresence": "showthrough.criteria.population",
+    "Dissimilarity": "showthrough.criteria.dissimilarity",
+    "DistinctLDiversity": "showthrough.criteria.l_diversity",
+    "EntropyLDiversity": "showthrough.criteria.l_diversity",
+    "FrequencyLDiversity": "showthrough.criteria.l_diversity",
+    "Hierarchy": "showthrough.table.hierarchy",
+    "KAnonymity": "showthrough.criteria.k_anonymity",
+    "KMap": "showthrough.criteria.population",
+    "MUniqueness": "showthrough.criteria.m_uniqueness",
     "Posterior": "showthrough.inference.posterior",
     "Proof": "showthrough.inference.proof",
-    "Hierarchy": "showthrough.table.hierarchy",
+    "RecursiveLDiversity": "showthrough.criteria.l_diversity",
     "Register": "showthrough.register.register",
     "Release": "showthrough.release.release",
+    "Risk": "showthrough.criteria.risk",
+    "TCloseness": "showthrough.criteria.t_closeness",
+    "audit": "showthrough.auditing.audit",
     "errors": "showthrough.errors",
     "infer": "showthrough.inference.run",
+    "levels": "showthrough.criteria.levels",
     "read_history": "showthrough.register.history_file",
     "read_register": "showthrough.register.register",
     "read_release": "showthrough.release.reading",
+    "risk": "showthrough.criteria.risk",
 }
 
 __all__ = [
+    "AlphaKAnonymity",
     "Audit",
+    "BetaLikeness",
     "Certificate",
+    "Check",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "Dissimilarity",
+    "DistinctLDiversity",
+    "EntropyLDiversity",
+    "FrequencyLDiversity",
     "Hierarchy",
+    "KAnonymity",
+    "KMap",
+    "MUniqueness",
     "Posterior",
     "Proof",
+    "RecursiveLDiversity",
     "Register",
     "Release",
+    "Risk",
+    "TCloseness",
     "__version__",
     "audit",
     "errors",
     "infer",
+    "levels",
     "read_history",
     "read_register",
     "read_release",
+    "risk",
 ]
 
 

@@ -22,6 +22,7 @@ from showthrough.criteria.l_diversity import (
 from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.negation import distinct_after, entropy_after, frequency_after, recursive_after
 from showthrough.criteria.t_closeness import TCloseness
+from showthrough.table.hierarchy import Hierarchy
 from tests.criteria.releases import QUICK, VALUES, by_group, counted, releases, table
 from tests.oracles import criteria as slow
 
@@ -32,6 +33,7 @@ TREE = {
     "gout": ("joint", "*"),
     "mumps": ("joint", "*"),
 }
+HIERARCHY = Hierarchy.from_rows([[value, *above] for value, above in TREE.items()])
 
 
 def levels(criterion, groups, rest=()):
@@ -97,7 +99,7 @@ def test_t_closeness_moves_as_little_earth_as_a_linear_program(release):
     groups, rest = release
     for reference, rows in (("all", table(groups, rest)), ("kept", table(groups))):
         for name, distance in distances(sorted(set(rows))).items():
-            criterion = TCloseness(1, TREE if name == "tree" else name, reference)
+            criterion = TCloseness(1, HIERARCHY if name == "tree" else name, reference)
             expected = [slow.emd(g, rows, distance) for g in groups]
             assert levels(criterion, groups, rest) == pytest.approx(expected, abs=1e-9), name
 
@@ -141,7 +143,7 @@ def test_dissimilarity_of_words(release, epsilon):
     distance = distances(VALUES)["tree"]
     listed = {(a, b): distance(a, b) for a in VALUES for b in VALUES if a < b}
     expected = [slow.most_neighbours(g, lambda a, b: distance(a, b) <= epsilon) for g in groups]
-    for metric in (TREE, listed, distance):
+    for metric in (HIERARCHY, listed, distance):
         found = counted(groups)
         assert by_group(found, Dissimilarity(epsilon, 0, 1, metric=metric).degree(found.counts)) == expected
     alike = [slow.most_neighbours(g, lambda a, b: a == b or epsilon >= 1) for g in groups]

@@ -14,7 +14,7 @@ import traceback
 import typer
 
 from showthrough import __version__
-from showthrough.cli import audit, demo
+from showthrough.cli import audit, check, demo
 
 app = typer.Typer(
     name="showthrough",
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("audit")(audit.audit)
+app.command("check")(check.check)
 
 
 def _version(wanted: bool) -> None:

@@ -1,6 +1,6 @@
 """How often each value occurs in each group: what every criterion looks at, from any source.
 
-`of_release` is the only place that knows what a release or a frame looks like.
+`of_release` takes whatever is checked; what a release looks like is known in published.py alone.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class GroupCounts:
     @classmethod
     def from_frame(cls, tally: pl.DataFrame, *, total: Ints | None = None) -> GroupCounts:
         """Take a frame of group, value and n; groups and values are coded in their order."""
-        return _from_tally(tally, total)[0]
+        return from_tally(tally, total)[0]
 
     @property
     def groups(self) -> int:
@@ -171,6 +171,8 @@ class Counted:
     """The columns whose cells make the groups, if any do."""
     suppressed: int = 0
     """Rows that are in no group."""
+    real: Ints | None = None
+    """Persons per group where some of the published records are declared as counterfeits."""
 
 
 def of_release(
@@ -192,18 +194,10 @@ def of_release(
     if isinstance(release, GroupCounts):
         return Counted(release, lambda groups: pl.DataFrame({"group": groups}))
     if hasattr(release, "tally"):
-        own = release.roles
-        if release.kind == "bucketized" and sensitive not in (None, own.sensitive):
-            raise InputError(
-                f"The values of this release stand in its column {own.sensitive!r}, and only per group: no other "
-                "column can be looked at as sensitive."
-            )
-        if release.kind == "bucketized" and quasi is not None:
-            return _of_frame(release.records, None, quasi, suppressed, None)  # values stand beside no person
-        if sensitive in (None, own.sensitive) and quasi is None:
-            return _of_tally(release.tally, reference, getattr(own, "sensitive", None))
-        release = release.to_frame()
-    return _of_frame(to_polars(release), sensitive, quasi, suppressed, reference)
+        from showthrough.criteria.published import of_published
+
+        return of_published(release, sensitive, quasi, suppressed=suppressed, reference=reference)
+    return of_frame(to_polars(release), sensitive, quasi, suppressed=suppressed, reference=reference)
 
 
 def values_of(frame: pl.DataFrame, sensitive: str | Sequence[str]) -> pl.Series:
@@ -226,24 +220,15 @@ def _vectors(column: pl.Series) -> pl.Series:
     return pl.DataFrame(parts).to_struct("value")
 
 
-def _of_tally(tally: pl.DataFrame, reference: Any, sensitive: str | None) -> Counted:
-    counts, labels = _from_tally(tally, None)
-    if reference is not None and sensitive is not None:
-        counts = _against(counts, values_of(to_polars(reference), sensitive))
-    return Counted(
-        counts,
-        lambda groups: pl.DataFrame({"group": labels.gather(groups)}),
-        suppressed=_gone(counts),
-    )
-
-
-def _of_frame(
+def of_frame(
     frame: pl.DataFrame,
     sensitive: str | Sequence[str] | None,
     quasi: Sequence[str] | None,
-    suppressed: str | None,
-    reference: Any,
+    *,
+    suppressed: str | None = None,
+    reference: Any = None,
 ) -> Counted:
+    """Count the rows of a frame; rows with equal quasi-identifiers are a group."""
     if frame.height == 0:
         raise InputError("The table has no rows: there is nothing to check.")
     hidden = set() if sensitive is None else {sensitive} if isinstance(sensitive, str) else set(sensitive)
@@ -260,28 +245,28 @@ def _of_frame(
     key = combine(coded, frame.height)
     values = 1 if labels is None else labels.len()
     total = np.bincount(code, minlength=values)
-    away = _suppressed(frame, names, suppressed)
+    away = hidden_rows(frame, names, suppressed)
     if int(key.max()) >= 2**62 // values:
         key = np.unique(key, return_inverse=True)[1].astype(np.int64)
     pairs = key * values + code
     counts, found = _from_keys(pairs if away is None else pairs[~away], values, total)
     counts = replace(counts, labels=labels)
     if reference is not None and sensitive is not None:
-        counts = _against(counts, values_of(to_polars(reference), sensitive))
+        counts = against(counts, values_of(to_polars(reference), sensitive))
 
     def labelled(groups: Ints) -> pl.DataFrame:
         order = np.argsort(key, kind="stable")
         row = order[np.searchsorted(key[order], found[groups])]
         return pl.DataFrame({c: frame[c].alias("cell").gather(row) for c in names})
 
-    return Counted(counts, labelled, has_values=sensitive is not None, quasi=tuple(names), suppressed=_gone(counts))
+    return Counted(counts, labelled, has_values=sensitive is not None, quasi=tuple(names), suppressed=gone(counts))
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _suppressed(frame: pl.DataFrame, quasi: Sequence[str], mark: str | None) -> Any:
+def hidden_rows(frame: pl.DataFrame, quasi: Sequence[str], mark: str | None) -> Any:
     """Which rows show nothing but the mark of suppression; None if no mark was named."""
     if mark is None or not quasi:
         return None
@@ -305,7 +290,8 @@ def _from_keys(key: Ints, values: int, total: Ints) -> tuple[GroupCounts, Ints]:
     return GroupCounts(start, value.astype(np.int32), count, np.asarray(total, dtype=np.int64)), group[begin]
 
 
-def _from_tally(tally: pl.DataFrame, total: Ints | None) -> tuple[GroupCounts, pl.Series]:
+def from_tally(tally: pl.DataFrame, total: Ints | None) -> tuple[GroupCounts, pl.Series]:
+    """Counts from a frame of group, value and n, and the groups in order."""
     need_columns(tally, ["group", "value", "n"], "The counts")
     if tally.height == 0:
         raise InputError("The release has no groups: there is nothing to check.")
@@ -336,7 +322,7 @@ def _whole(count: pl.Series) -> Ints:
     return count.cast(pl.Int64).to_numpy()
 
 
-def _against(counts: GroupCounts, column: pl.Series) -> GroupCounts:
+def against(counts: GroupCounts, column: pl.Series) -> GroupCounts:
     """The same counts compared with all rows of the table that they come from."""
     assert counts.labels is not None
     own = counts.labels.cast(column.dtype, strict=False) if counts.labels.dtype != column.dtype else counts.labels
@@ -347,6 +333,6 @@ def _against(counts: GroupCounts, column: pl.Series) -> GroupCounts:
     return replace(counts, value=value[order].astype(np.int32), count=counts.count[order], total=total, labels=labels)
 
 
-def _gone(counts: GroupCounts) -> int:
+def gone(counts: GroupCounts) -> int:
     """Rows of the reference table that are in no group; counterfeits may make it the smaller one."""
     return max(int(counts.total.sum() - counts.count.sum()), 0)

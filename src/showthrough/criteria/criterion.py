@@ -82,6 +82,10 @@ class Checked:
         """What the worst level of a release means, in one sentence."""
         raise NotImplementedError
 
+    def told(self, level: float, counted: Counted) -> str:  # noqa: ARG002
+        """The same for these counts, where they hold more than levels show."""
+        return self.says(level)
+
     def level(self, counts: GroupCounts) -> Reals:
         """The level that each group reaches."""
         raise NotImplementedError
@@ -130,7 +134,7 @@ class Checked:
             failing_groups=groups,
             failing_persons=persons,
             worst=listed,
-            sentence=_sentence(str(self), ready.says(worst), groups, counted.counts.groups, persons),
+            sentence=_sentence(str(self), ready.told(worst, counted), groups, counted.counts.groups, persons),
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Checked, at_most, below, need, text
-from showthrough.criteria.ground import Within, decimals, numbers_of, within
+from showthrough.criteria.ground import Within, decimals, known, numbers_of, within
 from showthrough.inference.arrays import Flags, Ints, Reals
 
 PAIRS = 4_000_000
@@ -27,7 +27,7 @@ class Dissimilarity(Checked):
     ``strict=False`` reads "at most" instead of "fewer than", as the paper's colouring does
     (definition 6). ``metric``: ``numeric`` (sorted, never all pairs), ``equal``, over composite
     values ``min``, ``max``, ``manhattan``, ``euclidean``; or a distance by pair of values, a
-    hierarchy (height of the common ancestor, between 0 and 1), or a function of two values.
+    hierarchy (as in `TCloseness`: height of the common ancestor, between 0 and 1), or a function of two values.
     """
 
     epsilon: float
@@ -47,6 +47,7 @@ class Dissimilarity(Checked):
             not (self.strict and self.delta == 1),
             "No group satisfies (ε,1)ᵏ-dissimilarity in the strict reading (0 < 0): take a smaller δ or strict=False.",
         )
+        object.__setattr__(self, "metric", known(self.metric))
 
     def __str__(self) -> str:
         reading = "" if self.strict else ", floor reading"

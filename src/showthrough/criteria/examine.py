@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from showthrough.criteria.counts import Counted
 from showthrough.criteria.criterion import Check, Checked
-from showthrough.criteria.levels import of_counted
+from showthrough.criteria.levels import of_counted, trees_of
 from showthrough.criteria.negation import after_negations
 from showthrough.criteria.several import Roles, count_each
 
@@ -28,17 +28,22 @@ class Part:
 
 def examine(
     release: Any,
-    criteria: Sequence[Checked] = (),
+    criteria: Sequence[Checked] | Callable[[str | None], Sequence[Checked]] = (),
     *,
     roles: Roles | None = None,
     reference: Any = None,
     negations: int = 0,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> list[Part]:
-    """Levels, checks of ``criteria`` and what ``negations`` excluded values leave, per sensitive column."""
-    roles = roles or Roles()
-    parts = []
+    """Levels, checks and what ``negations`` excluded values leave, per sensitive column.
+
+    ``criteria`` may be a function of the sensitive column, where they depend on its hierarchy.
+    """
+    roles, parts = roles or Roles(), []
+    trees = trees_of(release, hierarchies)
     for sensitive, counted in count_each(release, roles, reference):
         after = after_negations(counted, negations) if negations and counted.has_values else None
-        checks = tuple(criterion.check(counted) for criterion in criteria)
-        parts.append(Part(sensitive, counted, of_counted(counted), checks, after))
+        asked = criteria(sensitive) if callable(criteria) else criteria
+        checks = tuple(criterion.check(counted) for criterion in asked)
+        parts.append(Part(sensitive, counted, of_counted(counted, trees.get(sensitive or "")), checks, after))
     return parts

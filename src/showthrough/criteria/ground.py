@@ -1,14 +1,12 @@
 """Distances between sensitive values, and trees over them as arrays.
 
-A tree over the values is a list of arrays: entry h−1 gives each value's ancestor at height h. The
-last one is the root (one node); it is added where it is missing. `tree` is the one place that
-turns other spellings into this form.
+A tree over the values is a list of arrays: entry h−1 gives each value's ancestor at height h, the
+last one the root. `Hierarchy.above` makes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,35 +16,26 @@ import polars as pl
 from showthrough.criteria.coding import as_numbers
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.hierarchy import as_hierarchy
 
 NAMED = ("numeric", "equal", "min", "max", "manhattan", "euclidean")
 DIGITS = 12
 
-Metric = str | Callable[[Any, Any], float] | Mapping[Any, Any] | Sequence[Any]
+Metric = Any
+"""A name, a function of two values, distances by pair, a matrix, or a hierarchy."""
 Within = Callable[[Codes, Codes], Flags]
 
 
-def tree(given: Any, values: int, labels: pl.Series | None) -> list[Ints]:
-    """The ancestors of each value per height, from arrays or from a mapping value → ancestors upwards.
+def tree(given: Any, labels: pl.Series | None) -> list[Ints]:
+    """The ancestors of each value per height, from a hierarchy, a file of one or a nested dict."""
+    return as_hierarchy(given).above(_need(labels))
 
-    Ancestors may leave out or hold the root. An object with ``ancestors(labels)`` gives such rows.
-    """
-    if hasattr(given, "ancestors"):
-        given = dict(zip(_need(labels), given.ancestors(_need(labels)), strict=True))
-    if isinstance(given, Mapping):
-        given = _columns(given, _need(labels))
-    levels = []
-    for height, column in enumerate(given, start=1):
-        array = np.asarray(column)
-        if array.shape != (values,):
-            raise InputError(f"Height {height} of the hierarchy covers {array.size} values; the table has {values}.")
-        levels.append(np.unique(array, return_inverse=True)[1].astype(np.int64))
-    if not levels or levels[-1].max(initial=0) > 0:
-        levels.append(np.zeros(values, dtype=np.int64))
-    for lower, upper in pairwise(levels):
-        if np.unique(lower * (upper.max(initial=0) + 1) + upper).size != lower.max(initial=0) + 1:
-            raise InputError("The hierarchy is no tree: a node stands under two nodes of the next height.")
-    return levels
+
+def known(metric: Any) -> Any:
+    """A distance with its hierarchy read, where it is one; names, functions and tables stay as they are."""
+    table = isinstance(metric, Mapping) and any(isinstance(key, tuple) for key in metric)
+    named = isinstance(metric, (str, np.ndarray)) or callable(metric)
+    return metric if named or table else as_hierarchy(metric)
 
 
 def within(metric: Metric, labels: pl.Series | None, epsilon: float, values: int) -> Within:
@@ -63,7 +52,7 @@ def within(metric: Metric, labels: pl.Series | None, epsilon: float, values: int
         return _listed(metric, _need(labels).to_list(), epsilon)
     if isinstance(metric, np.ndarray) and metric.ndim == 2:
         return _matrix(metric, values, epsilon)
-    levels = tree(metric, values, labels)
+    levels = tree(metric, labels)
     return lambda a, b: (height(levels, a, b) / len(levels)) <= epsilon + 1e-12
 
 
@@ -165,20 +154,6 @@ def _matrix(matrix: npt.NDArray[Any], values: int, epsilon: float) -> Within:
         return found
 
     return told
-
-
-def _columns(given: Mapping[Any, Sequence[Any]], labels: pl.Series) -> list[list[Any]]:
-    missing = [label for label in labels.to_list() if label not in given]
-    if missing:
-        raise InputError(
-            f"The hierarchy lacks {len(missing)} of the {labels.len()} values, such as {missing[0]!r}.",
-            shareable=f"The hierarchy lacks {len(missing)} of the {labels.len()} values.",
-        )
-    rows = [list(given[label]) for label in labels.to_list()]
-    if len({len(row) for row in rows}) != 1:
-        deepest = max(len(row) for row in rows)  # a leaf higher up is repeated down to height 0
-        rows = [[label] * (deepest - len(row)) + row for label, row in zip(labels.to_list(), rows, strict=True)]
-    return [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
 
 
 def _need(labels: pl.Series | None) -> pl.Series:

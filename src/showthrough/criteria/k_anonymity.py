@@ -11,14 +11,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.criteria.criterion import Checked, at_least, need, persons
 from showthrough.inference.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
 class KAnonymity(Checked):
-    """Every group has at least ``k`` persons."""
+    """Every group has at least ``k`` persons.
+
+    Counterfeits count: the size of a group is what is published. Where they are declared, the
+    sentence says how many persons the smallest group has without them.
+    """
 
     k: int
     name: ClassVar[str] = "k-anonymity"
@@ -42,3 +46,14 @@ class KAnonymity(Checked):
     def says(self, level: float) -> str:
         """The size of the smallest group."""
         return f"The smallest group has {persons(int(level))}."
+
+    def told(self, level: float, counted: Counted) -> str:
+        """The size of the smallest group, as published and without counterfeits."""
+        if counted.real is None:
+            return self.says(level)
+        fake = int(counted.counts.size.sum() - counted.real.sum())
+        of_nobody = "1 counterfeit" if fake == 1 else f"{fake} counterfeits"
+        return (
+            f"The smallest group has {int(level)} published {'record' if level == 1 else 'records'}; without the "
+            f"{of_nobody} of this release the smallest has {persons(int(counted.real.min()))}."
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -23,6 +23,7 @@ from showthrough.criteria.l_diversity import (
 from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.several import Roles, count_each
 from showthrough.criteria.t_closeness import TCloseness
+from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 
 # the parameters do not matter for the level, only l of the recursive reading does
 _ALWAYS: tuple[tuple[str, Checked], ...] = (
@@ -48,33 +49,44 @@ def levels(
     others: str = "alone",
     suppressed: str | None = None,
     reference: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
     """The best parameter of every criterion that a release satisfies: criterion, level, sentence.
 
     Largest k and l, smallest t, α, β; for recursive diversity and δ-disclosure the number that c or
     δ must exceed. Takes a release, or a frame with its roles. With several sensitive columns each
     is looked at in turn, ``alone`` or with the others as ``quasi``-identifiers (``others``), and a
-    first column says which.
+    first column says which. Groups count published records; where a release declares counterfeits,
+    the sentence for k tells the persons. ``reference`` is the table that values are compared with,
+    ``hierarchies`` of sensitive columns add the hierarchical t-closeness.
     """
     one = sensitive is None or isinstance(sensitive, str)
     names = () if sensitive is None else (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     named = None if quasi is None else (quasi,) if isinstance(quasi, str) else tuple(quasi)
     parts = count_each(release, Roles(names, named, others, suppressed), reference)
+    trees = trees_of(release, hierarchies)
+    found = [(name, of_counted(counted, trees.get(name or ""))) for name, counted in parts]
     if one:
-        return of_counted(parts[0][1])
-    return pl.concat(of_counted(counted).select(pl.lit(name).alias("sensitive"), pl.all()) for name, counted in parts)
+        return found[0][1]
+    return pl.concat(frame.select(pl.lit(name).alias("sensitive"), pl.all()) for name, frame in found)
 
 
-def of_counted(counted: Counted) -> pl.DataFrame:
+def trees_of(release: Any, hierarchies: Mapping[str, Any] | None) -> dict[str, Hierarchy]:
+    """The hierarchies that a release carries and those that are given, which come first."""
+    own = getattr(release, "hierarchies", None) or {}
+    return {**own, **{column: as_hierarchy(tree) for column, tree in (hierarchies or {}).items()}}
+
+
+def of_counted(counted: Counted, hierarchy: Hierarchy | None = None) -> pl.DataFrame:
     """The same from counts that were made before."""
     rows: list[tuple[str, float, str]] = []
-    for name, criterion in listed(counted):
+    for name, criterion in listed(counted, hierarchy):
         level = criterion.worst(criterion.level(counted.counts))
-        rows.append((name, level, criterion.says(level)))
+        rows.append((name, level, criterion.told(level, counted)))
     return pl.DataFrame(rows, schema={"criterion": pl.String, "level": pl.Float64, "sentence": pl.String}, orient="row")
 
 
-def listed(counted: Counted) -> list[tuple[str, Checked]]:
+def listed(counted: Counted, hierarchy: Hierarchy | None = None) -> list[tuple[str, Checked]]:
     """The criteria that make sense for these counts, by name."""
     found: list[tuple[str, Checked]] = [("k-anonymity", KAnonymity(1))]
     if not counted.has_values:
@@ -82,8 +94,13 @@ def listed(counted: Counted) -> list[tuple[str, Checked]]:
     found += _ALWAYS[:6]
     labels = counted.counts.labels
     has_order = labels is not None and not isinstance(labels.dtype, pl.Struct) and as_numbers(labels) is not None
-    for distance in ("equal", "ordered") if has_order else ("equal",):
-        found.append((f"t-closeness ({distance})", TCloseness(1, distance)))
+    distances: dict[str, Any] = {"equal": "equal"}
+    if has_order:
+        distances["ordered"] = "ordered"
+    if hierarchy is not None:
+        distances["hierarchical"] = hierarchy
+    for name, distance in distances.items():
+        found.append((f"t-closeness ({name})", TCloseness(1, distance)))
         if counted.suppressed:
-            found.append((f"t-closeness ({distance}, kept rows)", TCloseness(1, distance, "kept")))
+            found.append((f"t-closeness ({name}, kept rows)", TCloseness(1, distance, "kept")))
     return [*found, *_ALWAYS[6:]]

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from showthrough.criteria.counts import Counted, of_release
+from showthrough.criteria.published import group_names
 from showthrough.errors import InputError
 from showthrough.table.frames import to_polars
+
+OTHERS = ("alone", "quasi", "together")
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,8 @@ class Roles:
     """Which columns of a frame play which part; releases bring their own.
 
     ``others``: while one sensitive column is looked at, the rest is left ``alone`` or counts as
-    ``quasi``-identifiers. ``suppressed`` is how a suppressed row reads in every quasi-identifier.
+    ``quasi``-identifiers; or all are taken ``together`` as one composite value. ``suppressed`` is how
+    a suppressed row reads in every quasi-identifier.
     """
 
     sensitive: tuple[str, ...] = ()
@@ -24,8 +28,11 @@ class Roles:
     suppressed: str | None = None
 
     def __post_init__(self) -> None:
-        if self.others not in ("alone", "quasi"):
-            raise InputError(f"The other sensitive columns are left 'alone' or count as 'quasi', not {self.others!r}.")
+        if self.others not in OTHERS:
+            raise InputError(
+                "The other sensitive columns are left 'alone', count as 'quasi', or make one value 'together', not "
+                f"{self.others!r}."
+            )
 
 
 def count_each(release: Any, roles: Roles, reference: Any = None) -> list[tuple[str | None, Counted]]:
@@ -36,17 +43,24 @@ def count_each(release: Any, roles: Roles, reference: Any = None) -> list[tuple[
         name = only if only is not None or not hasattr(release, "tally") else release.roles.sensitive
         counted = of_release(release, only, roles.quasi, **kind)
         return [(name if counted.has_values else None, counted)]
-    if hasattr(release, "tally"):
-        if release.kind == "bucketized":
-            raise InputError("A bucketized release has one sensitive column: its values stand beside no person.")
-        release = release.to_frame()
-    frame = to_polars(release)
-    return [(column, of_release(frame, column, _quasi(frame, column, roles), **kind)) for column in roles.sensitive]
+    if hasattr(release, "tally") and release.kind == "bucketized":
+        raise InputError("A bucketized release has one sensitive column: its values stand beside no person.")
+    columns = _columns(release)
+    if roles.others == "together":
+        return [
+            (" and ".join(roles.sensitive), of_release(release, roles.sensitive, _quasi(columns, "", roles), **kind))
+        ]
+    return [(column, of_release(release, column, _quasi(columns, column, roles), **kind)) for column in roles.sensitive]
 
 
-def _quasi(frame: Any, column: str, roles: Roles) -> list[str]:
+def _columns(release: Any) -> list[str]:
+    """The columns that are quasi-identifiers unless something else is said."""
+    return group_names(release) if hasattr(release, "tally") else to_polars(release).columns
+
+
+def _quasi(columns: list[str], column: str, roles: Roles) -> list[str]:
     """The quasi-identifiers while ``column`` is the sensitive one."""
     rest = [c for c in roles.sensitive if c != column] if roles.others == "quasi" else []
     if roles.quasi is None:
-        return [c for c in frame.columns if c not in roles.sensitive] + rest
+        return [c for c in columns if c not in roles.sensitive] + rest
     return [*roles.quasi, *rest]

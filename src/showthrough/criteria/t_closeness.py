@@ -14,7 +14,7 @@ import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Checked, at_most, need, text
-from showthrough.criteria.ground import tree
+from showthrough.criteria.ground import known, tree
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 
@@ -24,7 +24,7 @@ class TCloseness(Checked):
     """The distribution of values in every group is at most ``t`` from that of the table.
 
     ``distance``: ``equal`` (all values equally far), ``ordered`` (by rank among the table's
-    values) or a hierarchy (see `showthrough.criteria.ground.tree`). ``reference``: ``all`` rows of
+    values) or a hierarchy (a `Hierarchy`, the path of an ARX file, or a nested dict). ``reference``: ``all`` rows of
     the table, as ARX compares, or those ``kept`` in groups, as pyCANON does.
     """
 
@@ -40,6 +40,7 @@ class TCloseness(Checked):
         need(self.reference in ("all", "kept"), f"The reference is 'all' or 'kept', not {self.reference!r}.")
         named = not isinstance(self.distance, str) or self.distance in ("equal", "ordered")
         need(named, f"The distance is 'equal', 'ordered' or a hierarchy, not {self.distance!r}.")
+        object.__setattr__(self, "distance", known(self.distance))
 
     def __str__(self) -> str:
         how = self.distance if isinstance(self.distance, str) else "hierarchical"
@@ -51,7 +52,7 @@ class TCloseness(Checked):
             return np.zeros(0)
         q = counts.reference(self.reference)
         if not isinstance(self.distance, str):
-            return hierarchical(counts, q, tree(self.distance, counts.values, counts.labels))
+            return hierarchical(counts, q, tree(self.distance, counts.labels))
         return equal(counts, q) if self.distance == "equal" else ordered(counts, q)
 
     def met(self, level: Reals) -> Flags:

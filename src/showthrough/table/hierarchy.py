@@ -156,6 +156,12 @@ class Hierarchy:
         found = column.replace_strict(pl.Series(self.leaves, dtype=pl.String), position, return_dtype=pl.Int32)
         return found.to_numpy().astype(np.int32)
 
+    def above(self, values: pl.Series | Iterable[Any]) -> list[npt.NDArray[np.int64]]:
+        """For each level above the leaves the node of every value, numbered without gaps; the root comes last."""
+        leaf = self.index(values)
+        levels = (self.codes(level)[leaf] for level in range(1, self.height + 1))
+        return [np.unique(codes, return_inverse=True)[1].astype(np.int64) for codes in levels]
+
     def missing(self, values: pl.Series | Iterable[Any]) -> list[str]:
         """The different values that are no leaf, in order of appearance; empty ones are left out."""
         each = _column(values).drop_nulls().unique(maintain_order=True)

@@ -18,7 +18,7 @@ import polars as pl
 from showthrough.criteria.counts import GroupCounts
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Flags, Ints, Reals
-from showthrough.utility.grouping import Grouping
+from showthrough.measuring.grouping import Grouping
 
 PUBLISHED = ("range", "set", "exact")
 _DRAWS = 50  # tries per query before giving up on one that somebody answers

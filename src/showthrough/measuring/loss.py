@@ -23,7 +23,7 @@ from showthrough.criteria.coding import as_numbers
 from showthrough.criteria.ground import tree
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Ints, Reals, sum_by
-from showthrough.utility.grouping import Grouping
+from showthrough.measuring.grouping import Grouping
 
 READINGS = ("set", "hierarchy")
 
@@ -126,7 +126,7 @@ def _covered(grouping: Grouping, name: str, reading: Reading, weight: Ints) -> R
         return sum_by(key // labels.len(), weight[key % labels.len()].astype(np.float64), grouping.groups)
     low, high = _ends(grouping, code)
     found = np.where((low == high) & (least == 0), weight[low], -1).astype(np.float64)
-    for height, ancestor in enumerate(tree(given, labels.len(), labels), start=1):
+    for height, ancestor in enumerate(tree(given, labels), start=1):
         low, high = _ends(grouping, ancestor[code])
         here = (low == high) & (found < 0) & (height >= least)
         under = np.bincount(ancestor, weights=weight)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from showthrough.utility.grouping import Grouping
-from showthrough.utility.loss import Reading, entropy_loss, gcp
-from showthrough.utility.sizes import average_size, c_avg, discernibility
+from showthrough.measuring.grouping import Grouping
+from showthrough.measuring.loss import Reading, entropy_loss, gcp
+from showthrough.measuring.sizes import average_size, c_avg, discernibility
 
 
 @dataclass(frozen=True)

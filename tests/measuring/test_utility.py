@@ -10,16 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from showthrough.errors import InputError
+from showthrough.measuring.grouping import Grouping
+from showthrough.measuring.loss import Reading, entropy_loss, gcp, ncp
+from showthrough.measuring.measure import measure
+from showthrough.measuring.queries import Workload, query_error
+from showthrough.measuring.sizes import average_size, c_avg, discernibility
 from showthrough.release.release import Release
-from showthrough.utility.grouping import Grouping
-from showthrough.utility.loss import Reading, entropy_loss, gcp, ncp
-from showthrough.utility.measure import measure
-from showthrough.utility.queries import Workload, query_error
-from showthrough.utility.sizes import average_size, c_avg, discernibility
+from showthrough.table.hierarchy import Hierarchy
 from tests.criteria.releases import QUICK
 from tests.oracles import utility as slow
 
 JOBS = {"nurse": ("health", "*"), "doctor": ("health", "*"), "cook": ("food", "*"), "baker": ("food", "*")}
+
+
+def tree(rows):
+    return Hierarchy.from_rows([[value, *above] for value, above in rows.items()])
+
+
 ROW = some.fixed_dictionaries({"job": some.sampled_from(sorted(JOBS)), "age": some.integers(20, 26)})
 
 
@@ -30,8 +37,8 @@ def test_loss_row_by_row(drawn):
     grouping = Grouping.by_column(pl.DataFrame(rows), pl.Series(groups, dtype=pl.Int64), quasi=["job", "age"])
     for reading, trees in (
         (Reading(), {}),
-        (Reading("hierarchy", {"job": JOBS}), {"job": JOBS}),
-        (Reading("hierarchy", {"job": JOBS, "age": AGES}), {"job": JOBS, "age": AGES}),
+        (Reading("hierarchy", {"job": tree(JOBS)}), {"job": JOBS}),
+        (Reading("hierarchy", {"job": tree(JOBS), "age": tree(AGES)}), {"job": JOBS, "age": AGES}),
     ):
         assert gcp(grouping, reading) == pytest.approx(slow.gcp(rows, groups, trees))
         assert entropy_loss(grouping, reading) == pytest.approx(slow.entropy_loss(rows, groups, trees), abs=1e-12)
@@ -43,10 +50,10 @@ AGES = {age: ("low" if age < 23 else "high", "*") for age in range(20, 27)}
 def test_published_heights_are_printed_even_where_a_group_needs_less():
     table = pl.DataFrame({"job": ["nurse", "nurse", "cook", "baker"]})
     grouping = Grouping.by_column(table, [0, 0, 1, 1], quasi=["job"])
-    reading = Reading("hierarchy", {"job": JOBS}, heights={"job": 1})
-    assert ncp(grouping, Reading("hierarchy", {"job": JOBS})).to_series().to_list() == [0, pytest.approx(2 / 3)]
+    reading = Reading("hierarchy", {"job": tree(JOBS)}, heights={"job": 1})
+    assert ncp(grouping, Reading("hierarchy", {"job": tree(JOBS)})).to_series().to_list() == [0, pytest.approx(2 / 3)]
     assert ncp(grouping, reading).to_series().to_list() == [0, pytest.approx(2 / 3)]  # nurse is alone under health
-    assert ncp(grouping, Reading("hierarchy", {"job": JOBS}, heights={"job": 2})).to_series().to_list() == [1, 1]
+    assert ncp(grouping, Reading("hierarchy", {"job": tree(JOBS)}, heights={"job": 2})).to_series().to_list() == [1, 1]
 
 
 def test_sizes():
@@ -95,7 +102,7 @@ def test_estimates_query_by_query(published, monkeypatch):
     frame = table(2, 60)
     grouping = Grouping.by_column(frame, "g", quasi=["age", "zip"])
     asked = []
-    import showthrough.utility.queries as queries
+    import showthrough.measuring.queries as queries
 
     draw = queries._draw
 
@@ -181,7 +188,7 @@ def test_adult_recoded_like_arx_at_five_percent():
     trees, cells = {}, {}
     for name, height in zip(quasi, [3, 1, 1, 0, 0, 0, 1], strict=True):
         rows = pl.read_csv(DATA / "adult" / "hierarchies" / f"{name}.csv", has_header=False, infer_schema=False).rows()
-        trees[name] = {row[0]: row[1:] for row in rows}
+        trees[name] = Hierarchy.read(DATA / "adult" / "hierarchies" / f"{name}.csv")
         cells[name] = frame[name].replace_strict({row[0]: row[height] for row in rows})
     label = pl.DataFrame(cells).select(pl.concat_str(quasi, separator="|").alias("label"))
     label = label.with_columns(pl.when(pl.len().over("label") >= 5).then("label").alias("label"))
