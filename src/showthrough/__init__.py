@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior as Posterior
     from showthrough.inference.proof import Proof as Proof
     from showthrough.inference.run import infer as infer
+    from showthrough.measuring.measure import Utility as Utility
+    from showthrough.measuring.utility import utility as utility
     from showthrough.register.history_file import read_history as read_history
     from showthrough.register.register import Register as Register
     from showthrough.register.register import read_register as read_register
@@ -65,6 +67,7 @@ _HOME = {
     "Release": "showthrough.release.release",
     "Risk": "showthrough.criteria.risk",
     "TCloseness": "showthrough.criteria.t_closeness",
+    "Utility": "showthrough.measuring.measure",
     "audit": "showthrough.auditing.audit",
     "errors": "showthrough.errors",
     "infer": "showthrough.inference.run",
@@ -73,6 +76,7 @@ _HOME = {
     "read_register": "showthrough.register.register",
     "read_release": "showthrough.release.reading",
     "risk": "showthrough.criteria.risk",
+    "utility": "showthrough.measuring.utility",
 }
 
 __all__ = [
@@ -98,6 +102,7 @@ __all__ = [
     "Release",
     "Risk",
     "TCloseness",
+    "Utility",
     "__version__",
     "audit",
     "errors",
@@ -107,6 +112,7 @@ __all__ = [
     "read_register",
     "read_release",
     "risk",
+    "utility",
 ]
 
 

@@ -8,7 +8,7 @@ from math import log2
 Rows = Sequence[Mapping[str, object]]
 
 
-def published(values: set, column: str, trees: Mapping[str, Mapping], domain: set) -> set:
+def ancestor(values: set, column: str, trees: Mapping[str, Mapping], domain: set) -> set:
     """All values under the lowest common ancestor, or the values themselves without a tree."""
     if column not in trees or len(values) == 1:
         return values
@@ -34,7 +34,7 @@ def gcp(rows: Rows, groups: Sequence[int | None], trees: Mapping[str, Mapping]) 
                 width = max(domain) - min(domain)
                 parts.append((max(values) - min(values)) / width if width else 0)
             else:
-                card = len(published(values, column, trees, domain))
+                card = len(ancestor(values, column, trees, domain))
                 parts.append(card / len(domain) if card > 1 else 0)
         total += sum(parts) / len(parts)
     return total / len(rows)
@@ -54,6 +54,43 @@ def entropy_loss(rows: Rows, groups: Sequence[int | None], trees: Mapping[str, M
             if all(isinstance(v, int) for v in cells) and column not in trees:
                 shown = {v for v in cells if min(values) <= v <= max(values)}
             else:
-                shown = published(values, column, trees, set(cells))
+                shown = ancestor(values, column, trees, set(cells))
             lost -= log2(cells.count(row[column]) / sum(cells.count(v) for v in shown))
     return lost / everything if everything else 0.0
+
+
+def covered(cell: str, column: list, tree: Mapping) -> set:
+    """The values of a column under a printed cell: *, a-b, a label, or itself."""
+    if cell == "*":
+        return set(column)
+    if cell in tree:
+        return {v for v in column if v in tree[cell]}
+    ends = cell.split("-")
+    return {v for v in column if (v == cell if len(ends) == 1 else int(ends[0]) <= int(v) <= int(ends[1]))}
+
+
+def published(table: Rows, release: Rows, trees: Mapping[str, Mapping], numbers: Sequence[str]) -> tuple[float, float]:
+    """GCP and entropy loss of printed cells, record by record; rows that are missing lose everything."""
+    gcp = lost = every = 0.0
+    for name in table[0]:
+        column = [row[name] for row in table]
+        whole = _entropy(column)
+        every += whole * len(table)
+        for row in release:
+            cell = row[name]
+            cover = covered(cell, column, trees.get(name, {}))
+            if name in numbers:
+                low, high = min(map(int, column)), max(map(int, column))
+                ends = [low, high] if cell == "*" else [int(x) for x in cell.split("-")]
+                width = min(ends[-1], high) - max(ends[0], low)
+                gcp += width / (high - low) if high > low else 0
+            else:
+                gcp += len(cover) / len(set(column)) if len(cover) > 1 else 0
+            lost += _entropy([v for v in column if v in cover])
+        gcp += len(table) - len(release)
+        lost += whole * (len(table) - len(release))
+    return gcp / len(table) / len(table[0]), lost / every if every else 0.0
+
+
+def _entropy(values: list) -> float:
+    return -sum(values.count(v) / len(values) * log2(values.count(v) / len(values)) for v in set(values))

@@ -11,24 +11,45 @@ from showthrough.measuring.sizes import average_size, c_avg, discernibility
 
 @dataclass(frozen=True)
 class Utility:
-    """What a release costs its readers; smaller is better everywhere but in ``groups``."""
+    """What a release costs its readers; smaller is better everywhere but in ``groups``.
+
+    What the release does not tell is None, and ``notes`` says why.
+    """
 
     rows: int
+    """Rows of the table."""
     groups: int
     suppressed: int
     average_size: float
-    c_avg: float | None
     discernibility: int
-    gcp_set: float
-    gcp_hierarchy: float | None
-    entropy_loss: float
+    c_avg: float | None = None
+    gcp_published: float | None = None
+    """GCP of the cells as they are printed."""
+    gcp_set: float | None = None
+    """GCP if each group printed the values really in it."""
+    gcp_hierarchy: float | None = None
+    """GCP if each group printed the lowest common ancestor of its values."""
+    entropy_loss: float | None = None
+    query_error_median: float | None = None
+    query_error_mean: float | None = None
+    queries: int = 0
+    counterfeits: int = 0
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        tree = "" if self.gcp_hierarchy is None else f", {self.gcp_hierarchy:.4f} with hierarchies"
-        return (
+        told = [
             f"{self.groups} groups of {self.average_size:.1f} rows on average, {self.suppressed} of {self.rows} rows "
-            f"suppressed; GCP {self.gcp_set:.4f}{tree}; {100 * self.entropy_loss:.1f} % of the entropy lost."
-        )
+            "suppressed"
+        ]
+        readings = {"as published": self.gcp_published, "of sets": self.gcp_set, "of hierarchies": self.gcp_hierarchy}
+        known = [f"{value:.4f} {name}" for name, value in readings.items() if value is not None]
+        if known:
+            told.append(f"GCP {', '.join(known)}")
+        if self.entropy_loss is not None:
+            told.append(f"{100 * self.entropy_loss:.1f} % of the entropy lost")
+        if self.query_error_median is not None:
+            told.append(f"{self.queries} counting queries off by {100 * self.query_error_median:.3g} % in the median")
+        return "; ".join(told) + "."
 
 
 def measure(

@@ -20,6 +20,8 @@ from showthrough.errors import InputError
 from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.measuring.grouping import Grouping
 
+Ends = tuple[int, int]
+Asked = dict[int, Ends]
 PUBLISHED = ("range", "set", "exact")
 _DRAWS = 50  # tries per query before giving up on one that somebody answers
 
@@ -82,27 +84,48 @@ def query_error(
         raise InputError(f"Queries over {workload.dimensions} columns, but there are {len(grouping.quasi)}.")
     columns = [grouping.coded(name) for name in grouping.quasi]
     value, labels = grouping.coded(sensitive)
-    shares = _shares(grouping, value, labels, counterfeits)
-    parts = [_part(grouping, code, labels.len(), published) for code, labels in columns]
+    codes = [code for code, _ in columns]
+    parts = [_part(grouping, code, own.len(), published) for code, own in columns]
+
+    def persons(asked: Asked) -> Reals:
+        if published == "exact":
+            fits = matching(codes, asked, grouping.group.size) & (grouping.group >= 0)
+            return np.bincount(grouping.group[fits], minlength=grouping.groups).astype(np.float64)
+        found = grouping.sizes.astype(np.float64)
+        for column, ends in asked.items():
+            found = found * parts[column](ends)
+        return found
+
+    coded = Coded(tuple(codes), tuple(own.len() for _, own in columns), value, labels.len())
+    return ask(coded, persons, _shares(grouping, value, labels, counterfeits), workload)
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """The table as codes: its quasi-identifiers with the number of their values, and the sensitive values."""
+
+    quasi: tuple[Ints, ...]
+    sizes: tuple[int, ...]
+    value: Ints
+    values: int
+
+
+def ask(
+    table: Coded, persons: Callable[[Asked], Reals], shares: Callable[[Ends], Reals], workload: Workload
+) -> QueryError:
+    """Draw queries; ``persons`` of each group fit a query, ``shares`` of its values lie in a stretch."""
     random = np.random.default_rng(workload.seed)
     rows = []
     for _ in range(workload.queries):
-        drawn = _draw(random, [labels.len() for _, labels in columns], labels.len(), workload)
+        drawn = _draw(random, table.sizes, table.values, workload)
         for _ in range(_DRAWS):
-            truth = _matching([code for code, _ in columns], drawn.quasi) & _inside(value, drawn.value)
+            truth = matching(table.quasi, drawn.quasi, table.value.size) & inside(table.value, drawn.value)
             if truth.any():
                 break
-            drawn = _draw(random, [labels.len() for _, labels in columns], labels.len(), workload)
+            drawn = _draw(random, table.sizes, table.values, workload)
         if not truth.any():
             continue  # nobody fits anywhere near: such a query has no relative error
-        if published == "exact":
-            fits = _matching([code for code, _ in columns], drawn.quasi) & (grouping.group >= 0)
-            persons: Reals = np.bincount(grouping.group[fits], minlength=grouping.groups).astype(np.float64)
-        else:
-            persons = grouping.sizes.astype(np.float64)
-            for column, ends in drawn.quasi.items():
-                persons = persons * parts[column](ends)
-        estimate = float((persons * shares(drawn.value)).sum())
+        estimate = float((persons(drawn.quasi) * shares(drawn.value)).sum())
         actual = int(truth.sum())
         rows.append((actual, estimate, abs(estimate - actual) / actual))
     if not rows:
@@ -110,14 +133,11 @@ def query_error(
     return QueryError(pl.DataFrame(rows, schema=["truth", "estimate", "error"], orient="row"))
 
 
-Ends = tuple[int, int]
-
-
 @dataclass(frozen=True)
 class _Query:
     """A stretch of codes, both ends included, per quasi-identifier asked about and for the value."""
 
-    quasi: dict[int, Ends]
+    quasi: Asked
     value: Ends
 
 
@@ -134,15 +154,17 @@ def _draw(random: np.random.Generator, sizes: Sequence[int], values: int, worklo
     return _Query({int(c): stretch(sizes[c]) for c in sorted(chosen)}, stretch(values))
 
 
-def _inside(code: Ints, ends: Ends) -> Flags:
+def inside(code: Ints, ends: Ends) -> Flags:
+    """Which codes lie in a stretch."""
     found: Flags = (code >= ends[0]) & (code <= ends[1])
     return found
 
 
-def _matching(columns: Sequence[Ints], asked: dict[int, Ends]) -> Flags:
-    found = np.ones(columns[0].size if columns else 0, dtype=bool)
+def matching(columns: Sequence[Ints], asked: Asked, rows: int) -> Flags:
+    """Which of so many rows lie in all stretches asked about."""
+    found = np.ones(rows, dtype=bool)
     for column, ends in asked.items():
-        found &= _inside(columns[column], ends)
+        found &= inside(columns[column], ends)
     return found
 
 
@@ -152,7 +174,7 @@ def _part(grouping: Grouping, code: Ints, size: int, published: str) -> Callable
     if published == "set":
         counts = GroupCounts.from_rows(grouping.group, code, values=size)
         return lambda ends: (
-            counts.sums(_inside(counts.value.astype(np.int64), ends).astype(np.float64)) / counts.distinct
+            counts.sums(inside(counts.value.astype(np.int64), ends).astype(np.float64)) / counts.distinct
         )
     low, high = np.minimum.reduceat(kept, grouping.start[:-1]), np.maximum.reduceat(kept, grouping.start[:-1])
 
@@ -181,4 +203,4 @@ def _shares(
         kept = pl.concat([kept, added]).group_by("group", "value").agg(pl.col("n").sum())
     counts = GroupCounts.from_frame(kept)
     codes = np.asarray(counts.labels.to_numpy() if counts.labels is not None else [], dtype=np.int64)[counts.value]
-    return lambda ends: counts.sums(np.where(_inside(codes, ends), counts.share, 0.0))
+    return lambda ends: counts.sums(np.where(inside(codes, ends), counts.share, 0.0))
