@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -21,24 +22,54 @@ from showthrough import __version__
 from showthrough.criteria.criterion import Check, persons, text
 from showthrough.criteria.examine import Part
 from showthrough.criteria.risk import Risk
+from showthrough.measuring.measure import Utility
 from showthrough.report.printable import printable
 
 SCHEMA = "showthrough.check"
 VERSION = 1
 
 
-def content(name: str, parts: Sequence[Part], risk: Risk | None, *, audience: str) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """What was found of one release."""
+
+    name: str
+    kind: str | None
+    parts: tuple[Part, ...]
+    risk: Risk | None = None
+    utility: Utility | None = None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether all limits hold; None without limits."""
+        checks = [check.holds for part in self.parts for check in part.checks]
+        return all(checks) if checks else None
+
+
+def content(
+    entries: Sequence[Entry], *, audience: str, trees: Mapping[str, tuple[str, str]] | None = None
+) -> dict[str, Any]:
     """Everything as one JSON object; infinity is written as text."""
-    checks = [check for part in parts for check in part.checks]
+    held = [entry.holds for entry in entries if entry.holds is not None]
     return {
         "schema": SCHEMA,
         "version": VERSION,
         "showthrough": __version__,
         "audience": audience,
-        "release": name,
-        "holds": all(check.holds for check in checks) if checks else None,
-        "results": [_part(part, audience) for part in parts],
-        "risk": None if risk is None else _plain(dataclasses.asdict(risk)),
+        "holds": all(held) if held else None,
+        "releases": [_entry(entry, audience) for entry in entries],
+        **({"trees": {name: {"rule": rule, "tree": tree} for name, (rule, tree) in trees.items()}} if trees else {}),
+    }
+
+
+def _entry(entry: Entry, audience: str) -> dict[str, Any]:
+    return {
+        "release": entry.name,
+        "kind": entry.kind,
+        "holds": entry.holds,
+        "results": [_part(part, audience) for part in entry.parts],
+        "risk": None if entry.risk is None else _plain(dataclasses.asdict(entry.risk)),
+        "utility": None if entry.utility is None else _plain(dataclasses.asdict(entry.utility)),
     }
 
 
@@ -50,6 +81,7 @@ def _part(part: Part, audience: str) -> dict[str, Any]:
         "groups": counts.groups,
         "values": counts.values if part.counted.has_values else None,
         "suppressed": part.counted.suppressed,
+        "counterfeits": 0 if part.counted.real is None else int(counts.size.sum() - part.counted.real.sum()),
         "levels": [_plain(row) for row in part.levels.iter_rows(named=True)],
         "checks": [_check(check, audience) for check in part.checks],
         **({} if part.negations is None else {"negations": _rows(part.negations)}),
@@ -87,6 +119,8 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
 def _plain(found: Any) -> Any:
     if isinstance(found, dict):
         return {key: _plain(entry) for key, entry in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [_plain(entry) for entry in found]
     if isinstance(found, float) and not math.isfinite(found):
         return str(found)
     return found if found is None or isinstance(found, (str, int, float)) else str(found)
@@ -94,11 +128,24 @@ def _plain(found: Any) -> Any:
 
 def show(console: Console, told: dict[str, Any]) -> None:
     """The same content as tables and sentences."""
-    for part in told["results"]:
-        column = f" of {part['sensitive']}" if part["sensitive"] and len(told["results"]) > 1 else ""
-        gone = f", {part['suppressed']} rows in no group" if part["suppressed"] else ""
-        title = f"Levels{column}: {part['persons']} persons in {part['groups']} groups{gone}"
-        console.print(_table(title, ("criterion", "level", ""), [_level(row) for row in part["levels"]]))
+    for name, tree in told.get("trees", {}).items():
+        console.print(Text(printable(f"Hierarchy of {name} ({tree['rule']})"), style="bold"))
+        console.print(Text("\n".join(printable(line) for line in tree["tree"].split("\n"))))
+        console.print()
+    for k, entry in enumerate(told["releases"]):
+        if len(told["releases"]) > 1:
+            console.print(Text(printable(f"{'' if k == 0 else chr(10)}{entry['release']}"), style="bold underline"))
+        _show_entry(console, entry)
+    checks = [c for entry in told["releases"] for part in entry["results"] for c in part["checks"]]
+    if any(not c["holds"] for c in checks) and told["audience"] != "internal":
+        console.print(Text("Which groups: --audience internal names them.", style="dim"))
+
+
+def _show_entry(console: Console, entry: dict[str, Any]) -> None:
+    for part in entry["results"]:
+        console.print(
+            _table(_title(part, several=len(entry["results"]) > 1), ("criterion", "level", ""), _levels(part))
+        )
         if "negations" in part:
             console.print()
             for row in part["negations"]:
@@ -106,12 +153,46 @@ def show(console: Console, told: dict[str, Any]) -> None:
         for check in part["checks"]:
             console.print()
             _show_check(console, check)
-    if told["risk"] is not None:
+    if entry["risk"] is not None:
         console.print()
-        console.print(Text(_risk(told["risk"])))
-    failed = any(not c["holds"] for part in told["results"] for c in part["checks"])
-    if failed and told["audience"] != "internal":
-        console.print(Text("Which groups: --audience internal names them.", style="dim"))
+        console.print(Text(_risk(entry["risk"])))
+    if entry["utility"] is not None:
+        console.print()
+        console.print(_table("Utility against the table", ("measure", "level", ""), _utility(entry["utility"])))
+        for note in entry["utility"]["notes"]:
+            console.print(Text(printable(f"• {note}")))
+
+
+def _title(part: dict[str, Any], *, several: bool) -> str:
+    column = f" of {part['sensitive']}" if part["sensitive"] and several else ""
+    gone = f", {part['suppressed']} rows in no group" if part["suppressed"] else ""
+    if part["counterfeits"]:
+        real = part["persons"] - part["counterfeits"]
+        return (
+            f"Levels{column}: {real} persons and {part['counterfeits']} counterfeits in {part['groups']} groups{gone}"
+        )
+    return f"Levels{column}: {part['persons']} persons in {part['groups']} groups{gone}"
+
+
+def _levels(part: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [(row["criterion"], _number(row["level"]), row["sentence"]) for row in part["levels"]]
+
+
+MEASURES = (
+    ("gcp_published", "GCP as published", "Share of the quasi-identifiers lost in the cells as they are printed."),
+    ("gcp_set", "GCP of sets", "The same if each group printed the values really in it."),
+    ("gcp_hierarchy", "GCP of hierarchies", "The same if each group printed the lowest common ancestor of its values."),
+    ("entropy_loss", "entropy loss", "Bits of the quasi-identifiers lost, as a share of all."),
+    ("average_size", "average group size", "Kept rows per group."),
+    ("c_avg", "C_avg", "Average group size over k: 1 is the best that k allows."),
+    ("discernibility", "discernibility", "Sum of squared group sizes; a suppressed row costs as much as the table."),
+    ("query_error_median", "query error, median", "Relative error of random counting queries."),
+    ("query_error_mean", "query error, mean", "The same on average."),
+)
+
+
+def _utility(found: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [(name, _number(found[key]), told) for key, name, told in MEASURES if found[key] is not None]
 
 
 def _show_check(console: Console, check: dict[str, Any]) -> None:
@@ -146,10 +227,6 @@ def _table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> T
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     return table
-
-
-def _level(row: dict[str, Any]) -> tuple[str, str, str]:
-    return row["criterion"], _number(row["level"]), row["sentence"]
 
 
 def _number(level: Any) -> str:

@@ -1,0 +1,138 @@
+"""What ``check`` looks at: releases of any kind, or plain tables whose columns are named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from showthrough.criteria.several import Roles
+from showthrough.errors import InputError
+from showthrough.register.history_file import read_history
+from showthrough.release.columns import gaps
+from showthrough.release.reading import Given, fill_roles, read_release
+from showthrough.release.release import Release
+from showthrough.table.datapackage import read_datapackage
+from showthrough.table.files import read_table
+from showthrough.table.frames import scalar
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that the command line names, and how files are read."""
+
+    id: str | None
+    sensitive: tuple[str, ...]
+    group: str | None
+    quasi: tuple[str, ...] | None
+    count: str | None
+    kind: str | None
+    encoding: str | None
+    others: str
+    suppressed: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One release, or one frame with its roles."""
+
+    name: str
+    found: Any
+    roles: Roles
+    group: str | None = None
+    """The column that makes the groups of a frame, if one does."""
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of a release; None for a plain table."""
+        return self.found.kind if isinstance(self.found, Release) else None
+
+    def column(self, name: str) -> pl.Series | None:
+        """A published column, if there is one of that name."""
+        frame = self.found.to_frame() if isinstance(self.found, Release) else self.found
+        return frame[name] if name in frame.columns else None
+
+    def release(self) -> Release:
+        """A plain table as the generalized release that it is."""
+        if isinstance(self.found, Release):
+            return self.found
+        sensitive = self.roles.sensitive[0] if len(self.roles.sensitive) == 1 else None
+        if sensitive is not None and gaps(scalar(self.found[sensitive], "The sensitive column")).any():
+            sensitive = None
+        quasi = [] if self.group is not None else list(self.roles.quasi or ())
+        if not quasi and self.group is None:
+            raise InputError("Utility needs quasi-identifiers: name them with --quasi.")
+        return Release.generalized(self.found, sensitive=sensitive, quasi=quasi, group=self.group)
+
+
+def columns_of(given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Names of columns, with commas between them or in several options."""
+    if given is None:
+        return None
+    return tuple(dict.fromkeys(name.strip() for text in given for name in text.split(",") if name.strip()))
+
+
+def read_subjects(paths: Sequence[Path], values: Sequence[Path] | None, columns: Columns) -> list[Subject]:
+    """Every file and folder; a history file stands for all its releases."""
+    if values and len(values) != len(paths):
+        raise InputError(
+            f"{len(paths)} releases but {len(values)} tables of values: give --values once per release, in order."
+        )
+    found: list[Subject] = []
+    for k, path in enumerate(paths):
+        if path.suffix == ".toml" and path.is_file():
+            roles = Roles(columns.sensitive, columns.quasi, columns.others, columns.suppressed)
+            found += [Subject(r.name or path.stem, r, roles) for r in read_history(path)[0]]
+        else:
+            found.append(_subject(path, values[k] if values else None, columns))
+    names = [subject.name for subject in found]
+    if len(set(names)) == len(names):
+        return found
+    return [Subject(f"{s.name} ({k})", s.found, s.roles, s.group) for k, s in enumerate(found, start=1)]
+
+
+def _subject(path: Path, values: Path | None, columns: Columns) -> Subject:
+    roles = Roles(columns.sensitive, columns.quasi, columns.others, columns.suppressed)
+    if path.is_dir():
+        release = read_release(path, values)
+        return Subject(release.name or path.name, release, roles)
+    only = columns.sensitive[0] if len(columns.sensitive) == 1 else None
+    given = Given(columns.id, only, columns.group, columns.quasi, columns.count)
+    if path.is_file():
+        described = read_datapackage(path) or {}
+        given = fill_roles(given, described if len(columns.sensitive) < 2 else _without_values(described))
+    kind = columns.kind
+    if kind is None and values is None and given.id is None and given.count is not None:
+        kind = "counted"
+    paired = values is not None or (given.id is not None and given.group is not None and given.sensitive is not None)
+    if kind is not None or paired:
+        if len(columns.sensitive) > 1:
+            raise InputError("A release of this kind has one sensitive column: name one with --sensitive.")
+        named = {c: getattr(given, c) for c in ("id", "sensitive", "group", "quasi", "count")}
+        release = read_release(path, values, kind=kind, encoding=columns.encoding, **named)
+        return Subject(path.stem, release, Roles((), None, columns.others, columns.suppressed))
+    return _plain(path, given, columns)
+
+
+def _plain(path: Path, given: Given, columns: Columns) -> Subject:
+    """A table of records: rows with equal quasi-identifiers are a group."""
+    frame = read_table(path, encoding=columns.encoding)
+    sensitive = columns.sensitive or ((given.sensitive,) if given.sensitive is not None else ())
+    quasi = None if given.quasi is None else tuple(given.quasi)
+    if quasi is None:
+        own = tuple(c for c in frame.columns if c != given.id and c not in sensitive)
+        quasi = own if given.group is None else (given.group,)
+    elif given.group is not None:
+        raise InputError(
+            "Groups are named by a column (--group) or made by equal quasi-identifiers (--quasi): give one, or say "
+            "which kind of release this is with --kind."
+        )
+    roles = Roles(sensitive, quasi, columns.others, columns.suppressed)
+    return Subject(path.stem, frame, roles, given.group)
+
+
+def _without_values(described: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: info for column, info in described.items() if getattr(info, "role", None) != "sensitive"}
