@@ -73,7 +73,7 @@ def rows_of(release: Release) -> pl.DataFrame:
     if release.kind != "counted":
         return rows
     at = np.repeat(np.arange(rows.height), rows[release.roles.count].to_numpy())
-    return table_of({c: rows[c].gather(at) for c in rows.columns if c != release.roles.count})
+    return table_of({c: rows[c].alias("cell").gather(at) for c in rows.columns if c != release.roles.count})
 
 
 def _by_groups(release: Release, chosen: list[str] | None, suppressed: str | None, reference: Any) -> Counted:
@@ -95,7 +95,7 @@ def _by_groups(release: Release, chosen: list[str] | None, suppressed: str | Non
             counts = against(counts, values_of(to_polars(reference), release.roles.sensitive))
     return Counted(
         counts,
-        lambda asked: table_of({c: cells[c].gather(of_group[asked]) for c in cells.columns}),
+        lambda asked: table_of({c: cells[c].alias("cell").gather(of_group[asked]) for c in cells.columns}),
         has_values=release.roles.sensitive is not None,
         quasi=tuple(c for c in names if c in release.roles.quasi),
         suppressed=gone(counts),

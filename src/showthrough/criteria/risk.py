@@ -134,7 +134,7 @@ def _wild(mine: Counted, size: Ints, theirs: Counted, weight: Ints, mark: str) -
     need_columns(right, mine.quasi, "The population")
     column_codes, open_left, open_right = [], [], []
     for c in mine.quasi:
-        both = pl.concat([left[c].cast(pl.String), right[c].cast(pl.String)])
+        both = pl.concat([left[c].alias("cell").cast(pl.String), right[c].alias("cell").cast(pl.String)])
         column_codes.append(codes([both])[0])
         away = (both.is_null() | (both == mark)).fill_null(True).to_numpy()
         open_left.append(away[: left.height])

@@ -103,7 +103,7 @@ def _case(release: Release, table: pl.DataFrame, mark: str | None, given: Mappin
         away = hidden_rows(cells, quasi, mark)
         kept = kept if away is None else np.flatnonzero(~away)
         if release.kind in _CELLS:
-            shown = tuple(Shown.of(table, cells[c].gather(kept), c, trees.get(c)) for c in quasi)
+            shown = tuple(Shown.of(table, cells[c].alias("cell").gather(kept), c, trees.get(c)) for c in quasi)
     case = _Case(release, table, quasi, kept, persons[kept], shown, trees)
     if case.suppressed < 0:
         raise InputError(

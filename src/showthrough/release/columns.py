@@ -27,6 +27,7 @@ def filled(frame: pl.DataFrame, name: str, message: Callable[[int], str]) -> pl.
 
 def gaps(column: pl.Series) -> pl.Series:
     """Where a scalar column shows nothing."""
+    column = column.alias("cell")  # names such as ^a$ are patterns to Polars
     gap = column.is_null()
     if column.dtype == pl.String:
         gap = gap | (column.str.strip_chars() == "").fill_null(True)

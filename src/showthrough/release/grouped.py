@@ -121,7 +121,7 @@ def parts_of_counts(source: Source, cells: Mapping[str, pl.Series], sensitive: s
     filled_groups = sums["n"] > 0
     if not filled_groups.any():
         raise ReleaseError(f"{where}: every count is 0, so nobody is in this release.")
-    kept = table_of({c: kept[c].filter(filled_groups) for c in kept.columns})
+    kept = table_of({c: kept[c].alias("cell").filter(filled_groups) for c in kept.columns})
     size, tally = sums["n"].filter(filled_groups), tally.filter(pl.col("n") > 0)
     labels = labels.filter(filled_groups)
     if roles.group is None:  # number the groups that are left
@@ -159,5 +159,5 @@ def count_rows(release: Release) -> pl.DataFrame:
 
 def _columns(release: Release, at: pl.Series, label: pl.Series) -> dict[str, pl.Series]:
     """Rows of the records, and the group column where one is published."""
-    shown = {name: release.records[name].gather(at) for name in release.records.columns}
+    shown = {name: release.records[name].alias("cell").gather(at) for name in release.records.columns}
     return shown if release.roles.group is None else {**shown, release.roles.group: label}

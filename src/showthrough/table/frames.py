@@ -105,6 +105,8 @@ def scalar(column: pl.Series, where: str) -> pl.Series:
 
     What that kind cannot hold exactly (huge whole numbers, nanoseconds) becomes text.
     """
+    if column.name.startswith("^"):  # names such as ^a$ are patterns to Polars, even of one column
+        column = column.alias("cell")
     kind = column.dtype
     if isinstance(kind, (pl.Categorical, pl.Enum)):
         return column.cast(pl.String)
