@@ -128,9 +128,11 @@ def holds(
 ) -> bool:
     """Whether the steps, taken in order, show the fact."""
     members = _same_ids(members)
-    values = _same_text([r.counts() for r in releases], "value")
+    values, domain = _same_values(releases, domain)
     ids = [m.frame for m in members]
-    if not _published(releases, steps) or not _among(ids, "id", person[0]) or not _among(values, "value", value):
+    if not _published(values, steps) or not _among(ids, "id", person[0]):
+        return False
+    if not _among(values, "value", value) and not any(type(v) is type(value) and v == value for v in domain):
         return False
     board = _Board(values, members, steps, person, split, domain)
     if person not in board.open:
@@ -150,9 +152,9 @@ def contradicts(
     domain: Sequence[Any] = (),
 ) -> bool:
     """Whether the steps end in counts that nobody can fill."""
-    if not _published(releases, steps):
+    values, domain = _same_values(releases, domain)
+    if not _published(values, steps):
         return False
-    values = _same_text([r.counts() for r in releases], "value")
     board = _Board(values, _same_ids(members), steps, None, split, domain)
     for step in steps:
         if board.weigh(step)[0] < 0:
@@ -162,13 +164,12 @@ def contradicts(
     return False
 
 
-def _published(releases: Sequence[Release], steps: Sequence[Sequence[Row]]) -> bool:
+def _published(tallies: Sequence[pl.DataFrame], steps: Sequence[Sequence[Row]]) -> bool:
     """Whether every row of the steps is a published one, label by label and type by type, with a whole weight."""
-    tallies = _same_text([r.counts() for r in releases], "value")
     wanted: dict[int, list[Row]] = {}
     for row in (row for step in steps for row in step):
         whole = isinstance(row[3], int) and not isinstance(row[3], bool)
-        if not whole or not isinstance(row[0], int) or not 0 <= row[0] < len(releases):
+        if not whole or not isinstance(row[0], int) or not 0 <= row[0] < len(tallies):
             return False
         wanted.setdefault(row[0], []).append(row)
     for number, rows in wanted.items():
@@ -194,17 +195,25 @@ def _among(frames: list[pl.DataFrame], column: str, entry: Any) -> bool:
         return False
 
 
+def _same_values(releases: Sequence[Release], domain: Sequence[Any]) -> tuple[list[pl.DataFrame], list[Any]]:
+    """The published counts, and the further values of the domain, with values of one kind."""
+    further = [pl.DataFrame({"value": pl.Series(list(domain))})] if domain else []
+    frames = _same_text([*(r.counts() for r in releases), *further], "value")
+    return frames[: len(releases)], [v for f in frames[len(releases) :] for v in f["value"]]
+
+
 def _same_ids(members: Sequence[Members]) -> list[Members]:
     frames = _same_text([m.frame for m in members], "id")
     return [replace(m, frame=f) for m, f in zip(members, frames, strict=True)]
 
 
 def _same_text(frames: list[pl.DataFrame], column: str) -> list[pl.DataFrame]:
-    """Where some releases hold text and others numbers, all become text: 11 and "11" are one."""
-    kinds = [f[column].dtype for f in frames]
-    if pl.String() in kinds and len(set(kinds)) > 1:
-        return [f.with_columns(pl.col(column).cast(pl.String)) for f in frames]
-    return frames
+    """Where some releases hold text and others numbers, all become text: 11 and "11" are one; so do 1 and 1.0."""
+    kinds = {f[column].dtype for f in frames}
+    common = pl.String() if pl.String() in kinds else pl.Float64() if kinds == {pl.Int64(), pl.Float64()} else None
+    if common is None or len(kinds) == 1:
+        return frames
+    return [f.with_columns(pl.col(column).cast(common)) for f in frames]
 
 
 def _where(frame: pl.DataFrame, column: str, entries: Collection[Any]) -> pl.DataFrame:

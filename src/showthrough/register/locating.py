@@ -14,6 +14,7 @@ from showthrough.register.attribute import Attribute, Candidates
 from showthrough.register.linking import candidates
 from showthrough.register.locatability import locatability
 from showthrough.release.cells import CellColumn, covers, read_cells
+from showthrough.release.parts import Source
 
 if TYPE_CHECKING:
     from showthrough.register.register import Register
@@ -70,8 +71,14 @@ def _in_order(values: pl.Series) -> pl.Series:
 
 def cells_of(release: Release, name: str, column: str, *, domain: pl.Series | None = None) -> CellColumn:
     """How the cells of one quasi-identifier are understood."""
-    hierarchy = release.hierarchies.get(column)
-    return read_cells(release.records[column], name=column, where=name, hierarchy=hierarchy, domain=domain)
+    return read_cells(
+        release.records[column],
+        name=column,
+        where=name if release.source in ("", Source.where) else release.source,
+        hierarchy=release.hierarchies.get(column),
+        domain=domain,
+        rows=release.first_row,
+    )
 
 
 def understood(release: Release, name: str, *, register: Register | None = None) -> pl.DataFrame:
@@ -81,8 +88,9 @@ def understood(release: Release, name: str, *, register: Register | None = None)
         domain = None
         if register is not None and column in register.quasi.columns:
             domain = register.quasi[column].drop_nulls().unique(maintain_order=True)
-        frame = cells_of(release, name, column, domain=domain).understood()
-        frames.append(frame.select(pl.lit(column).alias("column"), pl.all()))
+        cells = cells_of(release, name, column, domain=domain)
+        held = release.size if cells.codes.size == release.size.len() else None  # else a row per person, not per group
+        frames.append(cells.understood(held).select(pl.lit(column).alias("column"), pl.all()))
     return pl.concat(frames) if frames else pl.DataFrame()
 
 

@@ -23,31 +23,25 @@ Reals = npt.NDArray[np.float64]
 def near(release: Release, register: Register, shared: Sequence[str]) -> Candidates:
     """The groups with the nearest centroid, or all within the published spread, as the release asks for.
 
-    Numbers count in standard deviations of the register, ordered levels in steps over all steps, names
-    as equal or not. A column in which everybody in the register is alike tells nothing apart.
+    Numbers count in standard deviations of the register (of the centroids, if everybody in the register
+    is alike), ordered levels in steps over all steps, names as equal or not.
     """
     persons, centroids, spreads, measures = [], [], [], []
     for column in shared:
         own, there, measure = _scaled(release, register, column)
-        if measure is None:
-            continue
         persons.append(own)
         centroids.append(there)
         measures.append(measure)
         width = release.roles.spread.get(column)
         free = np.full(there.size, np.inf)
         spreads.append(free if width is None else release.records[width].cast(pl.Float64).fill_null(np.inf).to_numpy())
-    if not measures:
-        raise InputError(
-            "Everybody in the register is alike in the quasi-identifiers of the release: nobody can be located."
-        )
     x, c = np.stack(persons, axis=1), np.stack(centroids, axis=1)
     if release.locate == "within":
         return within(x, c, spreads=np.stack(spreads, axis=1), measures=measures)
     return nearest(x, c, measures=measures)
 
 
-def _scaled(release: Release, register: Register, column: str) -> tuple[Reals, Reals, Measure | None]:
+def _scaled(release: Release, register: Register, column: str) -> tuple[Reals, Reals, Measure]:
     """Persons and centroids of one column as numbers, and how its differences count."""
     theirs, mine = release.records[column], register.quasi[column]
     if theirs.null_count():
@@ -64,8 +58,11 @@ def _scaled(release: Release, register: Register, column: str) -> tuple[Reals, R
         known = mine.replace_strict(code, default=None, return_dtype=pl.Float64).fill_null(np.nan).to_numpy()
         return known, theirs.replace_strict(code, return_dtype=pl.Float64).to_numpy(), Measure("nominal")
     own = _numbers(mine.cast(pl.Float64, strict=False), mine, column)
-    scale = float(np.nanstd(own)) if np.isfinite(own).any() else 0.0
-    return own, theirs.cast(pl.Float64).to_numpy(), Measure("numeric", scale) if scale > 0 else None
+    there = theirs.cast(pl.Float64).to_numpy()
+    known = own[np.isfinite(own)]
+    # a neighbour who knows one person knows no deviation; the published centroids have one
+    scale = float(known.std()) if np.unique(known).size > 1 else float(there.std())
+    return own, there, Measure("numeric", scale if scale > 0 else 1.0)
 
 
 def _numbers(found: pl.Series, given: pl.Series, column: str) -> Reals:

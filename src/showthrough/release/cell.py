@@ -137,14 +137,20 @@ class CellColumn:
         """How many rows show each of the different cells."""
         return np.bincount(self.codes, minlength=len(self.cells)).astype(np.int64)
 
-    def understood(self) -> pl.DataFrame:
-        """Every different cell with its kind, its meaning in words and its rows."""
+    def understood(self, held: pl.Series | None = None) -> pl.DataFrame:
+        """Every different cell with its kind, its meaning in words and its rows.
+
+        ``held`` are the rows of a file that each entry of the column stands for, if not one.
+        """
+        rows = self.rows
+        if held is not None:
+            rows = np.bincount(self.codes, weights=held.to_numpy(), minlength=len(self.cells)).astype(np.int64)
         return pl.DataFrame(
             {
                 "cell": self.texts,
                 "kind": [cell.kind.value for cell in self.cells],
                 "meaning": [cell.describe() for cell in self.cells],
-                "rows": self.rows,
+                "rows": rows,
             },
             schema={"cell": pl.String, "kind": pl.String, "meaning": pl.String, "rows": pl.Int64},
         )

@@ -77,8 +77,9 @@ def read_cells(
     hierarchy: Hierarchy | None = None,
     domain: pl.Series | None = None,
     missing: Iterable[str] = MISSING,
+    rows: pl.Series | None = None,
 ) -> CellColumn:
-    """Read a column of printed cells; ``where`` is the file, for messages.
+    """Read a column of printed cells; ``where`` is the file, for messages, and ``rows`` the row of each cell in it.
 
     ``domain`` are the exact values of a register: give them where there are any, since they tell
     numbers from text. Each different text is read once. A null is an empty cell.
@@ -102,7 +103,8 @@ def read_cells(
         except InputError as problem:
             bad.append((code, text, str(problem)))
     if bad:
-        row = int(np.argmax(codes == bad[0][0])) + 1
+        at = int(np.argmax(codes == bad[0][0]))
+        row = (at if rows is None else int(rows[at])) + 1
         raise _unreadable(f"{where}, row {row}, column {name!r}", bad, setting)
     return CellColumn(name, setting.kind, tuple(cells), codes, marks, setting.width)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -39,8 +39,17 @@ def check(source: Source, *, also: tuple[str, ...] = ()) -> None:
         raise ReleaseError(f"{where} is empty: it has no rows.")
 
 
-def group_rows(source: Source, cells: Mapping[str, pl.Series]) -> tuple[pl.Series, pl.Series, pl.DataFrame]:
-    """The label of each row, the labels in order, and the cells of each group in that order.
+class Grouped(NamedTuple):
+    """The label of each row, the labels in order, and of each label its cells and the row it first stands in."""
+
+    label: pl.Series
+    labels: pl.Series
+    kept: pl.DataFrame
+    first: pl.Series
+
+
+def group_rows(source: Source, cells: Mapping[str, pl.Series]) -> Grouped:
+    """Which rows belong together.
 
     Without a group column, the label is 1, 2, … in the order in which the groups first appear.
     """
@@ -54,10 +63,10 @@ def group_rows(source: Source, cells: Mapping[str, pl.Series]) -> tuple[pl.Serie
     labels = first["group"]
     kept = table_of({name: column.gather(first["first"]) for name, column in cells.items()})
     _refuse_unequal(row_label, {name: c for name, c in cells.items() if name not in source.roles.quasi}, source)
-    return row_label, labels, kept
+    return Grouped(row_label, labels, kept, first["first"])
 
 
-def _by_label(source: Source, group: str, cells: Mapping[str, pl.Series]) -> tuple[pl.Series, pl.Series, pl.DataFrame]:
+def _by_label(source: Source, group: str, cells: Mapping[str, pl.Series]) -> Grouped:
     where = source.where
     label = filled(source.rows, group, lambda row: f"{where}: row {row} has no group (column {group!r} is empty).")
     _refuse_unequal(label, cells, source)
@@ -65,7 +74,7 @@ def _by_label(source: Source, group: str, cells: Mapping[str, pl.Series]) -> tup
         pl.DataFrame({"group": label}).with_row_index("row").group_by("group").agg(pl.col("row").first()).sort("group")
     )
     kept = table_of({name: column.gather(first["row"]) for name, column in cells.items()})
-    return label, first["group"], kept
+    return Grouped(label, first["group"], kept, first["row"])
 
 
 def _refuse_unequal(group: pl.Series, cells: Mapping[str, pl.Series], source: Source) -> None:
@@ -88,12 +97,12 @@ def _refuse_unequal(group: pl.Series, cells: Mapping[str, pl.Series], source: So
 def parts_of_rows(source: Source, cells: Mapping[str, pl.Series]) -> Parts:
     """The parts of a release with one row per record."""
     roles, where = source.roles, source.where
-    label, labels, kept = group_rows(source, cells)
+    label, labels, kept, first = group_rows(source, cells)
     sizes = pl.DataFrame({"group": label}).group_by("group").agg(pl.len().cast(pl.Int64).alias("n")).sort("group")
     fake = counterfeits.read(source.counterfeits, labels, sizes["n"], roles, where=where)
     if roles.sensitive is not None:
         tally = count_values(label, filled_value(source.rows, roles.sensitive, where))
-        return Parts(roles, kept, tally, labels, sizes["n"], fake)
+        return Parts(roles, kept, tally, labels, sizes["n"], fake, source=where, first_row=first)
     person_group = None
     if roles.id is not None:
         no_id = f"has no id (column {roles.id!r} is empty)."
@@ -108,7 +117,7 @@ def parts_of_rows(source: Source, cells: Mapping[str, pl.Series]) -> Parts:
 def parts_of_counts(source: Source, cells: Mapping[str, pl.Series], sensitive: str) -> Parts:
     """The parts of a release with one row per group and value, and how often it occurs."""
     roles, where = source.roles, source.where
-    label, labels, kept = group_rows(source, cells)
+    label, labels, kept, seen = group_rows(source, cells)
     value = filled(source.rows, sensitive, lambda row: f"{where}: row {row} is empty in column {sensitive!r}.")
     tally = pl.DataFrame({"group": label, "value": value, "n": whole(source.rows, roles.count, where)})
     repeated = tally.select("group", "value").is_duplicated()
@@ -123,13 +132,13 @@ def parts_of_counts(source: Source, cells: Mapping[str, pl.Series], sensitive: s
         raise ReleaseError(f"{where}: every count is 0, so nobody is in this release.")
     kept = table_of({c: kept[c].alias("cell").filter(filled_groups) for c in kept.columns})
     size, tally = sums["n"].filter(filled_groups), tally.filter(pl.col("n") > 0)
-    labels = labels.filter(filled_groups)
+    labels, seen = labels.filter(filled_groups), seen.filter(filled_groups)
     if roles.group is None:  # number the groups that are left
         renamed = pl.DataFrame({"old": labels, "new": pl.Series(range(1, labels.len() + 1), dtype=pl.Int64)})
         new = tally.join(renamed, left_on="group", right_on="old", how="left", maintain_order="left")["new"]
         tally, labels = tally.with_columns(new.alias("group")), renamed["new"]
     fake = counterfeits.read(source.counterfeits, labels, size, roles, where=where)
-    return Parts(roles, kept, ordered(tally), labels, size, fake)
+    return Parts(roles, kept, ordered(tally), labels, size, fake, source=where, first_row=seen)
 
 
 def rows(release: Release) -> pl.DataFrame:

@@ -40,3 +40,5 @@ class Parts:
     person_group: pl.Series | None = None
     ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     locate: str = "nearest"
+    source: str = ""
+    first_row: pl.Series | None = None

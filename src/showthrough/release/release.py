@@ -56,6 +56,8 @@ class Release:
     ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
     locate: str = "nearest"
     made: Any = None  # how `anonymize` made it and what it cost; never saved
+    source: str = ""  # the file, for messages
+    first_row: pl.Series | None = None  # where each group first stands in it, from 0, for messages
 
     def __post_init__(self) -> None:
         if self.labels.dtype == pl.Null:

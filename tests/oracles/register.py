@@ -1,0 +1,99 @@
+"""Who can be in which group, by comparing everybody with every group and trying all placements."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from tests.oracles.seats import Seating
+
+
+@dataclass(frozen=True)
+class Table:
+    """One release: the values of each group, counterfeits among them, and who fits.
+
+    ``fits[person]`` lists the groups of everybody who may be in the release; ``present`` holds True and
+    False where it is known. ``sure`` says that nobody but the listed persons is in it (published ids).
+    """
+
+    values: list[list[Hashable]]
+    fakes: list[int]
+    fits: dict[Hashable, list[int]]
+    present: dict[Hashable, bool]
+    sure: bool = False
+
+
+class Contradicted(Exception):
+    """Persons known to be present find no place."""
+
+
+def most_placed(fits: Sequence[Sequence[int]], room: Sequence[int]) -> int:
+    """The most persons that find a place at once: one after the other, moving others on (Kuhn 1955)."""
+    places = [g for g, n in enumerate(room) for _ in range(n)]
+    holder: dict[int, int] = {}
+
+    def seat(person: int, seen: set[int]) -> bool:
+        for k, g in enumerate(places):
+            if g in fits[person] and k not in seen:
+                seen.add(k)
+                if k not in holder or seat(holder[k], seen):
+                    holder[k] = person
+                    return True
+        return False
+
+    return sum(seat(p, set()) for p in range(len(fits)))
+
+
+def settle(table: Table) -> tuple[dict[Hashable, list[int | None]], list[list[int]]]:
+    """The candidates of everybody (None: may be outside), and the groups that each unnamed member fits."""
+    unnamed = [[g] for g, n in enumerate(table.fakes) for _ in range(n)]
+    if table.sure:
+        return {p: list(own) for p, own in table.fits.items()}, unnamed
+    room = [len(own) - n for own, n in zip(table.values, table.fakes, strict=True)]
+    fits = {p: own for p, own in table.fits.items() if table.present.get(p) is not False}
+    must = [p for p, there in table.present.items() if there]
+    if most_placed([fits.get(p, []) for p in must], room) < len(must):
+        raise Contradicted
+    part = list(range(len(room)))
+    for own in fits.values():
+        for g in own:
+            part = [part[own[0]] if c == part[g] else c for c in part]
+    found: dict[Hashable, list[int | None]] = {}
+    for label in sorted(set(part)):
+        groups = [g for g, c in enumerate(part) if c == label]
+        people = [p for p, own in fits.items() if own and own[0] in groups]
+        placed = most_placed([fits[p] for p in people], [n if g in groups else 0 for g, n in enumerate(room)])
+        for p in people:
+            away = placed < len(people) and p not in must
+            found[p] = [*([None] if away else []), *fits[p]]
+        unnamed += [groups] * (sum(room[g] for g in groups) - placed)
+    return found, unnamed
+
+
+def seating(tables: Sequence[Table], *, domain: Sequence[Hashable] = (), split: bool = False) -> Seating:
+    """The program of value and seat of a whole history; raises `Contradicted` if a placement does."""
+    settled = [settle(t) for t in tables]
+    counts = [t.values for t in tables]
+    nowhere: list[list[int | None]] = [[None] for _ in tables]
+    everybody = dict.fromkeys(p for found, _ in settled for p in found)
+    fits: dict[Hashable, list[list[int | None]]] = {p: [f.get(p, [None]) for f, _ in settled] for p in everybody}
+    for r, (_, unnamed) in enumerate(settled):
+        for k, groups in enumerate(unnamed):
+            fits["unnamed", r, k] = [list(groups) if q == r else [None] for q in range(len(tables))]
+    if domain:  # values of nobody: a group of its own for somebody who is nowhere else
+        counts = [*counts, [list(domain)]]
+        fits = {p: [*own, [None]] for p, own in fits.items()}
+        nowhere = [*nowhere, [None]]
+        fits.update((("domain", k), [*nowhere[:-1], [0]]) for k in range(len(domain)))
+    case = Seating(counts, fits)
+    if not split:
+        return case
+    parts: dict[Hashable, list[list[int | None]]] = {}
+    for p, own in fits.items():
+        if case.options(p):
+            parts[p] = own
+            continue
+        for r, groups in enumerate(own):
+            if groups != [None]:
+                parts["part", p, r] = [groups if q == r else none for q, none in enumerate(nowhere)]
+    return Seating(counts, parts)
