@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.errors import InputError
 from showthrough.inference import attribution
 from showthrough.inference.arrays import Ints, Reals
 from showthrough.inference.history import ABSENT, History
@@ -119,6 +120,11 @@ def audit(
     """
     post = infer(releases, register=register, membership=membership, domain=domain, changed=changed, progress=progress)
     h = post.history
+    if not h.named:
+        raise InputError(
+            "Nobody in the register fits a group of any release, so there is nobody to audit. --dry-run (in Python "
+            "Posterior.locatability) tells why."
+        )
     alone, joined = _alone(post), _entropy_per_person(post)
     figures = tuple(_release_figures(h, r, alone, joined) for r in range(len(h.releases)))
     best_alone = np.nan_to_num(alone.best).max(axis=0, initial=0.0)

@@ -100,15 +100,14 @@ def audit(
     with errors_as_sentences(audience=audience):
         from showthrough.auditing.audit import audit as run
         from showthrough.cli.files import check_targets
-        from showthrough.cli.inputs import Named, pairs, read_inputs
+        from showthrough.cli.inputs import Named, files_read, pairs, read_inputs
         from showthrough.cli.output import Answer, deliver, show_understood
         from showthrough.report.content import facts_frame, people_frame, with_bounds
 
         file = None if json in (None, "-") else json
         targets = [target for target in (people, file and Path(file)) if target]
         named = Named(pairs("present", present), pairs("hierarchy", hierarchy), pairs("value-map", value_map))
-        read = [*releases, *(values or []), *([register] if register else []), *named.files()]
-        check_targets(targets, read)
+        check_targets(targets, files_read(releases, values, register, named))
         if bounds is not None and people is None:
             raise InputError("--bounds adds columns to the people file: name one with --people FILE.")
         roles = {"id": id, "sensitive": sensitive, "group": group, "count": count, "kind": kind, "encoding": encoding}

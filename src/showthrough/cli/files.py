@@ -25,7 +25,7 @@ def check_targets(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
         check_writable(target)
         place = os.path.realpath(target)
         if place in read or any(str(parent) in read for parent in Path(place).parents):
-            raise FileError(f"{target} is part of a release that is read: choose another name for the output.")
+            raise FileError(f"{target} is, or is in, what this command reads: choose another name for the output.")
         if place in seen:
             raise FileError(f"{target} is named for two outputs: choose two names.")
         seen.add(place)

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.register.history_file import read_history, read_ids
+from showthrough.register.history_file import files_of, read_history, read_ids
 from showthrough.register.locating import names_of, understood
-from showthrough.register.register import Register, read_register
+from showthrough.register.register import Register
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
 from showthrough.table.hierarchy import Hierarchy
@@ -48,9 +48,12 @@ def read_inputs(
     paths: Sequence[Path], values: Sequence[Path] | None, register: Path | None, *, named: Named, **roles: Any
 ) -> tuple[list[Release], Register | None]:
     """Read every release and the register; tables of values pair up with the releases in order."""
-    if len(paths) == 1 and paths[0].suffix == ".toml":
-        told = [k for k, v in roles.items() if v not in (None, ()) and k != "encoding"]
-        if told or values or register or named.hierarchies or named.value_maps or named.present:
+    history = next((path for path in paths if _is_history(path)), None)
+    if history is not None:
+        if len(paths) > 1:
+            raise InputError(f"{history} is a history file, which names all releases: give it alone.")
+        told = [k for k, v in roles.items() if v is not None]
+        if told or values or register or named.files():
             raise InputError(
                 f"{paths[0]} is a history file, which names files and roles itself: give no other options for them."
             )
@@ -64,12 +67,39 @@ def read_inputs(
     second: Sequence[Path | None] = values or [None] * len(paths)
     releases = []
     for path, pair in zip(paths, second, strict=True):
-        release = read_release(path, pair, **roles)
+        release = read_release(path, pair, **_roles_in(path, roles, register))
         if trees:
             own = {c: t for c, t in trees.items() if c in release.roles.quasi}
             release = release.called(release.name, release.date, release.parameters, {**release.hierarchies, **own})
         releases.append(release)
+    columns = list(dict.fromkeys(c for r in releases for c in r.roles.quasi))
+    strange = [column for column in trees or {} if column not in columns]
+    if strange:
+        known = ", ".join(columns) or "none"
+        raise InputError(f"--hierarchy names {strange[0]!r}, but the quasi-identifiers of the releases are: {known}.")
     return _recoded(releases, named.value_maps), _register(register, releases, named.present, roles)
+
+
+def files_read(
+    paths: Sequence[Path], values: Sequence[Path] | None, register: Path | None, named: Named
+) -> list[Path]:
+    """Everything that is read and must not be written over."""
+    told = [file for path in paths if _is_history(path) for file in files_of(path)]
+    return [*paths, *(values or []), *([register] if register else []), *named.files(), *told]
+
+
+def _is_history(path: Path) -> bool:
+    return path.suffix.lower() == ".toml" and not path.is_dir()
+
+
+def _roles_in(path: Path, roles: Mapping[str, Any], register: Path | None) -> Mapping[str, Any]:
+    """Beside a register, the column of ids may be that of the register alone."""
+    from showthrough.table.files import read_table
+
+    if register is None or roles.get("id") is None or roles.get("quasi") is None or path.is_dir():
+        return roles
+    without = roles["id"] not in read_table(path, encoding=roles.get("encoding")).columns
+    return {**roles, "id": None} if without else roles
 
 
 def _recoded(releases: list[Release], maps: Mapping[str, Path]) -> list[Release]:
@@ -92,18 +122,18 @@ def _register(
     _known("present", present, names_of(releases))
     inside = {name: read_ids(file) for name, file in present.items()} or None
     quasi = list(dict.fromkeys(q for r in releases for q in r.roles.quasi))
-    return _with_known_columns(path, roles.get("id"), quasi, inside, roles.get("encoding"))
+    return _with_known_columns(path, roles, quasi, inside)
 
 
 def _with_known_columns(
-    path: Path, id: str | None, quasi: Sequence[str], present: Mapping[str, Any] | None, encoding: str | None
+    path: Path, roles: Mapping[str, Any], quasi: Sequence[str], present: Mapping[str, Any] | None
 ) -> Register:
     """Of the releases' quasi-identifiers those that the register holds."""
     from showthrough.table.files import read_table
 
-    columns = read_table(path, encoding=encoding).columns
-    shared = [q for q in quasi if q in columns] or None
-    return read_register(path, id=id, quasi=shared, present=present, encoding=encoding)
+    table = read_table(path, encoding=roles.get("encoding"))
+    shared = [q for q in quasi if q in table.columns] or None
+    return Register.of(table, id=roles.get("id"), quasi=shared, present=present, where=str(path))
 
 
 def _known(option: str, given: Mapping[str, Any], names: Sequence[str]) -> None:

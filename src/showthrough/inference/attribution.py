@@ -96,7 +96,7 @@ def channels(post: Posterior) -> pl.DataFrame:
         both = view(post, [u, v])
         moved = np.fmax(_change(post, alone[u], both), _change(post, alone[v], both))
         concerned = int((moved > CHANNEL).sum())
-        rows.append((h.names[u], h.names[v], concerned > 0, concerned, float(np.nanmax(moved))))
+        rows.append((h.names[u], h.names[v], concerned > 0, concerned, float(np.nan_to_num(moved).max(initial=0.0))))
     schema = ["first", "second", "channel", "persons", "largest_change"]
     types = {"first": pl.String, "second": pl.String, "channel": pl.Boolean}
     return pl.DataFrame(rows, schema=schema, orient="row", schema_overrides=types)

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from showthrough.errors import FileError, InputError
+from showthrough.register.locating import names_of
 from showthrough.register.register import Register, read_register
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
@@ -43,8 +44,33 @@ _PATHS = ("values", "counterfeits", "value_map")
 def read_history(path: str | os.PathLike[str]) -> tuple[list[Release], Register | None]:
     """The releases, in order, and the register that a history file names."""
     home = Path(path)
+    entries, register = _content(home)
+    releases = [_release(home, entry, k) for k, entry in enumerate(entries, start=1)]
+    if register is None:
+        return releases, None
+    names = names_of([r for r in releases if r.sensitive is not None])
+    strange = [name for name in _table(register, "present") if name not in names]
+    if strange:
+        raise InputError(f"{home}, register: present names {strange[0]!r}, but the releases are {', '.join(names)}.")
+    return releases, _register(home, register)
+
+
+def files_of(path: str | os.PathLike[str]) -> list[Path]:
+    """The files and folders that a history file names, so that nothing is written over them."""
+    home = Path(path)
+    entries, register = _content(home)
+    told = [e.get(key) for e in [*entries, register or {}] for key in ("file", *_PATHS)]
+    told += [name for e in entries for name in _table(e, "hierarchies").values()]
+    told += _table(register or {}, "present").values()
+    return [home.parent / name for name in told if isinstance(name, str) and "\0" not in name]
+
+
+def _content(home: Path) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    """The entries of the releases and of the register."""
     try:
-        found = tomllib.loads(read_bytes(home).decode())
+        found = tomllib.loads(read_bytes(home).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise FileError(f"{home} is not UTF-8 text, which TOML has to be.") from None
     except (ValueError, RecursionError) as problem:
         raise FileError(f"{home} is not valid TOML: {problem}.") from None
     strange = sorted(set(found) - {"release", "register"})
@@ -53,11 +79,16 @@ def read_history(path: str | os.PathLike[str]) -> tuple[list[Release], Register 
     entries = found.get("release")
     if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
         raise FileError(f"{home} lists no releases: name each under [[release]] with its file.")
-    releases = [_release(home, entry, k) for k, entry in enumerate(entries, start=1)]
     register = found.get("register")
     if register is not None and not isinstance(register, dict):
         raise FileError(f"{home}: expected a table [register].")
-    return releases, None if register is None else _register(home, register)
+    return entries, register
+
+
+def _table(entry: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A table inside an entry; whether it is one is checked where it is used."""
+    found = entry.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def read_ids(path: str | os.PathLike[str]) -> list[str]:
@@ -80,8 +111,7 @@ def _release(home: Path, entry: Mapping[str, Any], number: int) -> Release:
         if not isinstance(trees, dict):
             raise FileError(f"{where}: hierarchies is a table of columns and files.")
         options["hierarchies"] = {c: home.parent / t if isinstance(t, str) else t for c, t in trees.items()}
-    if "date" in options:
-        options["date"] = str(options["date"])
+    options |= {key: str(options[key]) for key in ("date", "name") if key in options}
     release: Release = _call(read_release, home.parent / str(entry["file"]), options, where)
     return release
 

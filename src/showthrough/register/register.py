@@ -68,6 +68,11 @@ class Register:
         for name, ids in present.items():
             inside = pl.Series([str(i) for i in ids], dtype=pl.String)
             presence[name] = text.is_in(inside.unique().implode())
+            if inside.len() and not presence[name].any():
+                raise InputError(
+                    f"None of the {inside.len()} ids said to be in {name} is in the register: compare how they are "
+                    "written."
+                )
         return Register(self.ids, self.quasi, MappingProxyType(presence))
 
     def joined(self, other: Register) -> Register:

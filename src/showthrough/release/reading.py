@@ -135,6 +135,7 @@ def _from_file(
     rows = read_table(source, encoding=plain["encoding"])
     if kind is None:  # a count was named: the file has it, or it is what the command line always says
         kind = _counted_or_other(source, rows.columns, given, options)
+    _check_only_microaggregated(source, kind, given, options)
     if values is not None and kind != "bucketized":
         raise InputError(f"{source}: only a bucketized release has a second table of values, not a {kind} one.")
     count = given.count or "count"
@@ -151,6 +152,17 @@ def _from_file(
         **options,
     )
     return from_source(kind, tables)
+
+
+def _check_only_microaggregated(source: str, kind: str, given: Given, options: Mapping[str, Any]) -> None:
+    """Options that another kind would silently ignore."""
+    said = {**options, "spread": given.spread, "locate": None if options["locate"] == "nearest" else options["locate"]}
+    strange = [name for name in ("spread", "ordinal", "nominal", "locate") if said[name]]
+    if strange and kind != "microaggregated":
+        raise InputError(
+            f"{source} is taken for a {kind} release, but {strange[0]} describes a microaggregated one: say which with "
+            "its kind."
+        )
 
 
 _NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {  # of each tuple, one
