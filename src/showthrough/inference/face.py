@@ -176,7 +176,22 @@ def propagate(face: Face) -> None:
             raise Contradicted(_needs_everybody(problem, full, both))
         rows = np.flatnonzero(sign[:-1])
         zeros = zero | (free & ~one & (taken > 0)[problem.signature])
+        _refuse_used_up(face, zeros, np.flatnonzero(closed))
         face.exclude(zeros, WeighingStep(rows, sign[rows], np.arange(rows.size)))
+
+
+def _refuse_used_up(face: Face, zeros: Flags, closed: Ints) -> None:
+    """Somebody all of whose seats stand in one row that others have used up: the row alone is the contradiction."""
+    problem = face.problem
+    if problem.plain:  # values differ, so no row holds all of them
+        return
+    kept = np.add.reduceat((face.alive & ~zeros).astype(np.int64), problem.start[:-1])
+    for signature in np.flatnonzero(kept == 0):
+        own = np.arange(problem.start[signature], problem.start[signature + 1])
+        rows = problem.row[:, own[face.alive[own]]]
+        for row in rows[(rows == rows[:, :1]).all(axis=1), 0]:
+            if row in closed:
+                raise Contradicted(_one_row(problem, int(row), -1))
 
 
 def _needs_everybody(problem: Problem, full: Flags, variables: Ints) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -135,13 +135,23 @@ class Posterior:
         columns = pl.Series("lower", lower[wanted]), pl.Series("upper", upper[wanted])
         return self._per_person(wanted, *columns, people=people)
 
-    def locatability(self) -> pl.DataFrame | None:
+    def locatability(self, truth: Mapping[str, Any] | None = None) -> pl.DataFrame | None:
         """How many persons of the register fit one, several or no group of each release, and why none.
 
         Only for releases whose persons were located by quasi-identifiers; None if there are none.
+        ``truth`` maps the name of such a release to a frame of id and group (the publisher's own link,
+        for example) and adds ``own``, the persons of a row whose own group is among the groups they fit,
+        and ``own_share``, their share of the register's persons who are in the release: in the row "one
+        group" the share located uniquely and rightly, over all rows the share with the own group among
+        the candidates.
         """
-        frames = [frame for frame in self.history.located if frame is not None]
-        return pl.concat(frames) if frames else None
+        h = self.history
+        reports = {name: frame for name, frame in zip(h.names, h.located, strict=False) if frame is not None}
+        if truth is not None:
+            from showthrough.register.truth import beside_truth
+
+            return beside_truth(reports, list(zip(h.names, h.releases, strict=True)), h.given.register, truth)
+        return pl.concat(reports.values()) if reports else None
 
     def extend(self, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
         """The posterior with one more release; only what the release touches is solved again."""
