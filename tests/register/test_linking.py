@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.errors import InputError, InternalError
-from showthrough.register import arrays, boxes, families, linking
+from showthrough.register import arrays, boxes, descent, families, grid, linking
 from showthrough.register.axis import axis
 from showthrough.register.linking import Attribute, candidates
 from tests.oracles.linking import groups_of
@@ -28,8 +28,8 @@ def test_everybody_and_everything(instance, way):
 
 
 @settings(max_examples=150, deadline=None)
-@given(instances(), st.integers(0, 3), st.integers(0, 2), st.integers(1, 3))
-def test_all_limits_small(instance, joins, leaf, block):
+@given(instances(), st.integers(0, 3), st.integers(0, 2), st.integers(1, 3), st.sampled_from([1, 2, 9, 99]))
+def test_all_limits_small(instance, joins, leaf, block, widest):
     """With limits of next to nothing every branch is taken: trees for the rest, searches, chunks."""
     people, groups = instance
     with pytest.MonkeyPatch.context() as patch:
@@ -40,7 +40,13 @@ def test_all_limits_small(instance, joins, leaf, block):
         patch.setattr(families, "FAMILIES", joins)
         patch.setattr(families, "DENSE", 4)
         patch.setattr(boxes, "LEAF", leaf)
-        patch.setattr(boxes, "PAIRS", block)
+        patch.setattr(descent, "PAIRS", block)
+        patch.setattr(descent, "DENSE", 2 * leaf + 1)
+        patch.setattr(descent, "TABLE", 2 * block)
+        patch.setattr(grid, "WIDEST", widest)
+        patch.setattr(grid, "ENTRIES", widest)
+        patch.setattr(grid, "HELD", 0.1 if widest > 1 else 1)
+        patch.setattr(grid, "FEWER", widest)
         found = candidates(attributes_of(people, groups))
     assert lists(found) == expected(people, groups)
 
@@ -74,6 +80,8 @@ def larger(seed, persons, count, overlap):
 def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
     people, groups = larger(3, 400, 300, overlap)
     depths = []
+    monkeypatch.setattr(boxes, "LEAF", 10)
+    monkeypatch.setattr(grid, "WIDEST", 0)  # a tree alone
     monkeypatch.setattr(linking, "grow", lambda *given: depths.append(boxes.grow(*given)) or depths[-1])
     found = candidates(attributes_of(people, groups))
     assert lists(found) == expected(people, groups)

@@ -11,18 +11,17 @@ at once. The idea is that of k-d trees (Bentley, Communications of the ACM 18(9)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.register.arrays import Codes, Flags, Ints, positions, starts
+from showthrough.register.arrays import Codes, Flags, Ints, starts
 from showthrough.register.axis import Axis
 
-LEAF = 10  # boxes; more are cut
+LEAF = 64  # boxes; more are cut
 COPIES = 24  # entries of one level, per box
 WORTH = 1.75  # a cut may make this many entries of one
-PAIRS = 2**21  # pairs that are compared at once
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,12 @@ class Boxes:
 
 def boxes(axes: Sequence[Axis], cells: Codes) -> Boxes:
     """The intervals of the boxes with these cells."""
-    low = np.stack([axis.low[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
-    high = np.stack([axis.high[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
-    exact = np.stack([axis.exact[cells[:, a]] for a, axis in enumerate(axes)], axis=1)
     # a column at a time is read, so columns lie together
-    laid = np.asfortranarray
-    return Boxes(laid(cells), laid(low), laid(high), laid(exact))
+    low, high = np.empty(cells.shape, dtype=np.int32, order="F"), np.empty(cells.shape, dtype=np.int32, order="F")
+    exact = np.empty(cells.shape, dtype=bool, order="F")
+    for a, axis in enumerate(axes):
+        low[:, a], high[:, a], exact[:, a] = axis.low[cells[:, a]], axis.high[cells[:, a]], axis.exact[cells[:, a]]
+    return Boxes(np.asfortranarray(cells), low, high, exact)
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,12 @@ class _Level:
     box: Ints
 
 
-def grow(axes: Sequence[Axis], boxes: Boxes) -> Tree:
-    """Cut until the leaves are small or cutting does not help."""
-    count = boxes.low.shape[0]
+def grow(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Ints, Ints]) -> Tree:
+    """Cut until the leaves are small or cutting does not help; ``entries`` are roots, ascending, and their boxes."""
     sizes = np.array([axis.size for axis in axes], dtype=np.int32)
-    level = _Level(
-        np.zeros((1, sizes.size), dtype=np.int32), sizes[None, :] - 1, np.zeros(count, dtype=np.int64), np.arange(count)
-    )
-    budget = COPIES * count + 1000
+    whole = np.repeat(sizes[None, :] - 1, roots, axis=0)
+    level = _Level(np.zeros_like(whole), whole, *entries)
+    budget = COPIES * entries[0].size + 1000
     columns: list[list[np.ndarray]] = [[], [], [], [], [], [], []]
     offset = 0
     while level.low.shape[0]:
@@ -83,8 +80,8 @@ def grow(axes: Sequence[Axis], boxes: Boxes) -> Tree:
         covering = _covering(boxes, level)
         cover_count, cover = np.bincount(level.node[covering], minlength=nodes), level.box[covering]
         level = _Level(level.low, level.high, level.node[~covering], level.box[~covering])
-        attribute, cut, entries = _cuts(axes, boxes, level)
-        if entries > budget:
+        attribute, cut, following = _cuts(axes, boxes, level)
+        if following > budget:
             attribute[:] = -1
         split = attribute >= 0
         stays = ~split[level.node]
@@ -188,65 +185,3 @@ def _children(boxes: Boxes, level: _Level, attribute: Codes, cut: Codes) -> _Lev
     key = np.concatenate([(to[left] << bits) + box[left], ((to[right] + 1) << bits) + box[right]])
     key.sort()
     return _Level(low, high, key >> bits, key & ((1 << bits) - 1))
-
-
-Comparer = Callable[[Ints, Ints], tuple[Ints, Ints]]
-
-
-def pairs(tree: Tree, points: Codes, compare: Comparer) -> Iterator[tuple[Ints, Ints]]:
-    """Points with the boxes they are in, a part at a time; with unknown values (−1) a pair may come twice."""
-    point, node = np.arange(points.shape[0]), np.zeros(points.shape[0], dtype=np.int64)
-    flat, width = points.ravel(), points.shape[1]
-    covers, opens = np.diff(tree.cover_start), np.diff(tree.open_start)
-    while point.size:
-        some = np.flatnonzero(covers[node])
-        for part in _parts(covers[node[some]]):
-            at, sizes = positions(tree.cover_start, node[some[part]])
-            yield np.repeat(point[some[part]], sizes), tree.cover[at].astype(np.int64)
-        by = tree.attribute[node]
-        leaf = by < 0
-        if leaf.any():
-            done = np.flatnonzero(leaf)
-            for part in _parts(opens[node[done]]):
-                at, sizes = positions(tree.open_start, node[done[part]])
-                yield compare(np.repeat(point[done[part]], sizes), tree.open[at].astype(np.int64))
-            point, node, by = point[~leaf], node[~leaf], by[~leaf]
-        value = flat[point * width + by]
-        both = np.flatnonzero(value < 0)
-        left = tree.child[node]
-        again = left[both] + 1
-        node = left + (value >= tree.cut[node])
-        if both.size:
-            point, node = np.concatenate([point, point[both]]), np.concatenate([node, again])
-
-
-def _parts(sizes: Ints) -> Iterator[slice]:
-    """Slices of lists that together have about PAIRS items."""
-    end = np.cumsum(sizes)
-    total = int(end[-1]) if end.size else 0
-    done = 0
-    while done < sizes.size and total:
-        before = int(end[done - 1]) if done else 0
-        stop = max(int(np.searchsorted(end, before + PAIRS, side="right")), done + 1)
-        yield slice(done, stop)
-        done = stop
-
-
-def comparer(axes: Sequence[Axis], boxes: Boxes, points: Codes) -> Comparer:
-    """A function that keeps the pairs of point and box where the box covers the point, attribute by attribute."""
-    order = np.argsort((boxes.high - boxes.low + 1.0).mean(axis=0) / [axis.size for axis in axes])  # strictest first
-
-    def compare(point: Ints, box: Ints) -> tuple[Ints, Ints]:
-        for a in order.tolist():
-            value = points[point, a]
-            fits = (value >= boxes.low[box, a]) & (value <= boxes.high[box, a])
-            rough = np.flatnonzero(fits & ~boxes.exact[box, a])
-            if rough.size:
-                fits[rough] = axes[a].covers(boxes.cells[box[rough], a], value[rough])
-            fits |= value < 0
-            keep = np.flatnonzero(fits)
-            if keep.size < point.size:
-                point, box = point[keep], box[keep]
-        return point, box
-
-    return compare

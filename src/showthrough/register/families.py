@@ -15,6 +15,7 @@ import numpy as np
 
 from showthrough.register.arrays import Codes, Flags, Ints, distinct, positions, starts
 from showthrough.register.axis import Axis
+from showthrough.register.grid import members
 
 FAMILIES = 8  # of one attribute; cells beyond belong to none
 SPREAD = 2**16  # pairs of cell and atom that are looked at for families, or as many as full families have
@@ -41,8 +42,8 @@ def families(axis: Axis) -> Families:
     width = axis.high[cells].astype(np.int64) - axis.low[cells] + 1
     # rarely used cells are left out where cells are so many that families would be too
     some = np.cumsum(width[::-1])[::-1] <= max(SPREAD, FAMILIES * axis.size)
-    cells, width = cells[some], width[some]
-    start, atom = _members(axis, cells, width)
+    cells = cells[some]
+    start, atom = members(axis, cells)
     tables: list[Codes] = []
     left = np.arange(cells.size)
     while left.size and len(tables) < FAMILIES:
@@ -51,20 +52,6 @@ def families(axis: Axis) -> Families:
         tables.append(np.where(table >= 0, cells[table], -1).astype(np.int32))
         left = np.setdiff1d(left, chosen, assume_unique=True)
     return Families(of, np.array(tables, dtype=np.int32).reshape(len(tables), axis.size))
-
-
-def _members(axis: Axis, cells: Ints, width: Ints) -> tuple[Ints, Ints]:
-    """The atoms of each of the cells."""
-    sizes = starts(width)
-    atom = np.arange(int(sizes[-1])) + np.repeat(axis.low[cells] - sizes[:-1], width)
-    rough = ~axis.exact[cells]
-    if not rough.any():
-        return sizes, atom
-    keep = np.repeat(~rough, width)
-    owner = np.repeat(np.arange(cells.size), width)
-    some = np.flatnonzero(~keep)
-    keep[some] = axis.covers(cells[owner[some]].astype(np.int32), atom[some].astype(np.int32))
-    return starts(np.bincount(owner[keep], minlength=cells.size)), atom[keep]
 
 
 def _family(start: Ints, atom: Ints, left: Ints, size: int) -> tuple[Ints, Codes]:

@@ -2,14 +2,16 @@
 
 The story: values that no cell tells apart become one atom (axis.py); persons with equal atoms become
 one point, groups with equal cells one box; boxes of common patterns are found by hash join
-(families.py), the others by a tree of cuts (boxes.py); points are taken some at a time
-(gathering.py), so that memory grows with the answer and not with persons × groups.
+(families.py), the others by a grid over the attributes with narrow cells (grid.py) and a tree of cuts
+below it (boxes.py, descent.py); points are taken some at a time (gathering.py), so that memory grows
+with the answer and not with persons × groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -18,9 +20,11 @@ from showthrough.errors import InputError
 from showthrough.register.arrays import Codes, Ints, distinct
 from showthrough.register.attribute import Attribute, Candidates, matched
 from showthrough.register.axis import Axis, axis
-from showthrough.register.boxes import Boxes, Tree, boxes, comparer, grow, pairs
+from showthrough.register.boxes import boxes, grow
+from showthrough.register.descent import Descent
 from showthrough.register.families import Families, Pattern, families, join, patterns
 from showthrough.register.gathering import Gathering
+from showthrough.register.grid import Grid, grid
 
 __all__ = ["Attribute", "Candidates", "candidates"]
 
@@ -64,9 +68,9 @@ def link(
     persons, groups = axes[0].person.size, axes[0].cell.size
     if not persons or not groups:
         return Candidates(np.zeros(persons + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
-    points, point_of, known = _points(axes)
     first, box_of = distinct([a.cell for a in axes])
     search = _Search.plan(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
+    points, point_of, known = _points(axes, search.first)
     gathering = Gathering(box_of, np.bincount(point_of), at_most)
     done, step = 0, FIRST
     while done < points.shape[0]:
@@ -81,10 +85,14 @@ def link(
     return gathering.candidates(point_of)
 
 
-def _points(axes: list[Axis]) -> tuple[Codes, Ints, int]:
-    """Distinct points, the point of each person, and how many points (the first ones) have all values known."""
-    first, point_of = distinct([a.person for a in axes])
-    points = np.stack([a.person[first] for a in axes], axis=1)
+def _points(axes: list[Axis], attributes: Sequence[int]) -> tuple[Codes, Ints, int]:
+    """Distinct points, the point of each person, and how many points (the first ones) have all values known.
+
+    Points are in the order of the ``attributes``, so that those at one place of the grid stand together.
+    """
+    others = [a for a in range(len(axes)) if a not in attributes]
+    first, point_of = distinct([axes[a].person for a in [*attributes, *others]])
+    points = np.stack([a.person[first] for a in axes]).T  # a column at a time is read, so columns lie together
     unknown = points < 0
     if not unknown.any():
         return points, point_of, points.shape[0]
@@ -98,14 +106,13 @@ def _points(axes: list[Axis]) -> tuple[Codes, Ints, int]:
 
 @dataclass(frozen=True)
 class _Search:
-    """What is joined by pattern and what goes down the tree."""
+    """What is joined by pattern and what goes down trees."""
 
     axes: list[Axis]
     cells: Codes  # [boxes, attributes]
     families: list[Families]
     joined: list[Pattern]
-    rest: Ints  # boxes for the tree
-    trees: dict[str, tuple[Tree, Boxes, Ints]] = field(default_factory=dict)  # of the rest, of all; grown when needed
+    rest: Ints  # boxes for the trees
 
     @classmethod
     def plan(cls, axes: list[Axis], cells: Codes, way: Way) -> _Search:
@@ -122,6 +129,11 @@ class _Search:
             left[pattern.boxes] = False
         return cls(axes, cells, sorted_out, joined, np.flatnonzero(left))
 
+    @property
+    def first(self) -> tuple[int, ...]:
+        """The attributes that points are best sorted by."""
+        return self._grid.attributes if self.rest.size else ()
+
     def find(self, points: Codes) -> Iterator[tuple[Ints, Ints]]:
         """Pairs of point and box, a part at a time."""
         known = points >= 0
@@ -130,22 +142,69 @@ class _Search:
         else:
             kinds, kind_of = distinct(list(known.T.astype(np.int8)))
         if len(self.joined) * kinds.size > JOINS:
-            yield from self._descend(points, "all")
+            yield from self._of_all.pairs(points)
             return
         for kind in range(kinds.size if self.joined else 0):
             own = np.flatnonzero(kind_of == kind)
             for pattern in self.joined:
                 point, box = join(pattern, self.families, self.cells, points[own], known=known[kinds[kind]])
                 yield own[point], box
-        yield from self._descend(points, "rest")
-
-    def _descend(self, points: Codes, which: str) -> Iterator[tuple[Ints, Ints]]:
-        if which == "rest" and not self.rest.size:
+        if not self.rest.size:
             return
-        if which not in self.trees:
-            own = self.rest if which == "rest" else np.arange(self.cells.shape[0])
-            shapes = boxes(self.axes, self.cells[own])
-            self.trees[which] = grow(self.axes, shapes), shapes, own
-        tree, shapes, own = self.trees[which]
-        for point, box in pairs(tree, points, comparer(self.axes, shapes, points)):
-            yield point, own[box]
+        if self._grid.attributes and known.all():
+            yield from self._of_grid.pairs(points)
+            if self._grid.outside.size:
+                yield from self._of_outside.pairs(points)
+        else:
+            yield from self._of_rest.pairs(points)
+
+    @cached_property
+    def _grid(self) -> Grid:
+        """Over the boxes of the rest."""
+        return grid(self.axes, self.cells[self.rest])
+
+    @cached_property
+    def _of_grid(self) -> _Rooted:
+        return _Rooted.below(self._grid, self.axes, self.cells[self.rest], self.rest)
+
+    @cached_property
+    def _of_outside(self) -> _Rooted:
+        return _Rooted.alone(self.axes, self.cells, self.rest[self._grid.outside])
+
+    @cached_property
+    def _of_rest(self) -> _Rooted:
+        return _Rooted.alone(self.axes, self.cells, self.rest)
+
+    @cached_property
+    def _of_all(self) -> _Rooted:
+        return _Rooted.alone(self.axes, self.cells, np.arange(self.cells.shape[0]))
+
+
+@dataclass(frozen=True)
+class _Rooted:
+    """Trees for some boxes: one under each place of a grid, for the attributes that the grid leaves; or just one."""
+
+    grid: Grid
+    left: list[int]
+    descent: Descent
+    own: Ints  # boxes
+
+    @classmethod
+    def below(cls, grid: Grid, axes: list[Axis], cells: Codes, own: Ints) -> _Rooted:
+        """A tree under each place."""
+        left = [a for a in range(len(axes)) if a not in grid.attributes]
+        some = [axes[a] for a in left]
+        shapes = boxes(some, cells[grid.held][:, left])
+        tree = grow(some, shapes, grid.places, grid.entries(axes, cells))
+        return cls(grid, left, Descent(some, shapes, tree), own[grid.held])
+
+    @classmethod
+    def alone(cls, axes: list[Axis], cells: Codes, own: Ints) -> _Rooted:
+        """One tree for everybody."""
+        nothing = Grid((), (), np.arange(own.size), np.empty(0, dtype=np.int64))
+        return cls.below(nothing, axes, cells[own], own)
+
+    def pairs(self, points: Codes) -> Iterator[tuple[Ints, Ints]]:
+        """Pairs of point and box."""
+        for point, box in self.descent.pairs(points[:, self.left], self.grid.place(points)):
+            yield point, self.own[box]
