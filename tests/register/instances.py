@@ -19,7 +19,8 @@ def encoded(values: Sequence[int], cells: Sequence[Cell], name: str = "") -> Att
         person=np.array(values, dtype=np.int32),
         group=np.array([different.index(cell) for cell in cells], dtype=np.int32),
         start=np.concatenate([[0], np.cumsum([len(own) for own in covered])]).astype(np.int64),
-        covered=np.array([v for own in covered for v in own], dtype=np.int32),
+        low=np.array([v for own in covered for v in own], dtype=np.int32),
+        high=np.array([v + 1 for own in covered for v in own], dtype=np.int32),
         everything=np.array([cell is None for cell in different], dtype=bool),
         name=name,
     )

@@ -163,8 +163,10 @@ def test_no_attributes_and_attributes_of_different_tables():
         {"start": np.array([0, 3, 2])},
         {"group": np.array([2], dtype=np.int32)},
         {"person": np.array([-2], dtype=np.int32)},
-        {"covered": np.array([1, 0], dtype=np.int32), "start": np.array([0, 2, 2])},
-        {"covered": np.array([0, -1], dtype=np.int32)},
+        {"start": np.array([0, 2, 2])},
+        {"low": np.array([1, -1], dtype=np.int32)},
+        {"high": np.array([2, 0], dtype=np.int32)},
+        {"high": np.array([2], dtype=np.int32)},
     ],
 )
 def test_attributes_check_themselves(change):
@@ -172,7 +174,8 @@ def test_attributes_check_themselves(change):
         "person": np.array([0], dtype=np.int32),
         "group": np.array([0], dtype=np.int32),
         "start": np.array([0, 1, 2]),
-        "covered": np.array([1, 0], dtype=np.int32),
+        "low": np.array([1, 0], dtype=np.int32),
+        "high": np.array([2, 1], dtype=np.int32),
         "everything": np.zeros(2, dtype=bool),
     }
     Attribute(**right)

@@ -14,38 +14,39 @@ from showthrough.register.arrays import Codes, Flags, Ints
 class Attribute:
     """Exact values of persons and published cells of groups, both as codes.
 
-    Cell c covers the values ``covered[start[c]:start[c + 1]]``, ascending, or all values if
-    ``everything[c]``. A person of unknown value (−1) is covered by every cell.
+    Cell c covers the values of the runs ``low[k]:high[k]``, k in ``start[c]:start[c + 1]``, ascending, or
+    all values if ``everything[c]``. A person of unknown value (−1) is covered by every cell.
     """
 
     person: Codes  # [n] code of the value, or -1
     group: Codes  # [m] code of the cell
     start: Ints  # [cells + 1]
-    covered: Codes
+    low: Codes  # [runs]
+    high: Codes  # [runs], not included
     everything: Flags  # [cells]
     name: str = ""
 
     def __post_init__(self) -> None:
-        cells = self.everything.size
-        if self.start.size != cells + 1 or int(self.start[0]) != 0 or int(self.start[-1]) != self.covered.size:
-            raise InternalError(f"{self._named}: the cells and the lists of what they cover do not match")
+        cells, ends = self.everything.size, self.start[1:-1]
+        if self.start.size != cells + 1 or int(self.start[0]) != 0 or int(self.start[-1]) != self.low.size:
+            raise InternalError(f"{self._named}: the cells and the runs that they cover do not match")
         if (np.diff(self.start) < 0).any():
             raise InternalError(f"{self._named}: a cell covers fewer than no values")
         if self.group.size and not 0 <= int(self.group.min()) <= int(self.group.max()) < cells:
             raise InternalError(f"{self._named}: a group has a cell that is not among the {cells} cells")
-        if int(self.person.min(initial=0)) < -1 or int(self.covered.min(initial=0)) < 0:
+        if int(self.person.min(initial=0)) < -1 or int(self.low.min(initial=0)) < 0:
             raise InternalError(f"{self._named}: values are codes from 0, and only persons may have -1 (unknown)")
-        falling = np.diff(self.covered) <= 0
-        inside = np.ones(max(self.covered.size - 1, 0), dtype=bool)
-        ends = self.start[1:-1]
-        inside[ends[(ends > 0) & (ends < self.covered.size)] - 1] = False
-        if (falling & inside).any():
+        if self.low.size != self.high.size or (self.low >= self.high).any():
+            raise InternalError(f"{self._named}: every run must hold a value")
+        falling = self.low[1:] < self.high[:-1]
+        falling[ends[(ends > 0) & (ends < self.low.size)] - 1] = False  # another cell
+        if falling.any():
             raise InternalError(f"{self._named}: the values that a cell covers must ascend")
 
     @property
     def values(self) -> int:
         """One more than the largest code of a value."""
-        return 1 + max(int(self.person.max(initial=-1)), int(self.covered.max(initial=-1)))
+        return 1 + max(int(self.person.max(initial=-1)), int(self.high.max(initial=0)) - 1)
 
     @property
     def cells(self) -> int:

@@ -48,17 +48,17 @@ def axis(attribute: Attribute) -> Axis:
     used = np.zeros(attribute.cells, dtype=bool)
     used[attribute.group] = True
     part = np.flatnonzero(used & ~whole)
-    at, sizes = positions(attribute.start, part)
-    covered, cell = attribute.covered[at], np.repeat(part, sizes)
-    low, high = _ends(part, starts(sizes), covered, attribute.cells)
-    length = np.zeros(attribute.cells, dtype=np.int64)
-    length[part] = sizes
-    if (high[part] - low[part] + 1 == sizes)[sizes > 0].all():
-        atom, size = pieces(low[part[sizes > 0]], high[part[sizes > 0]], attribute.values)
+    at, counts = positions(attribute.start, part)
+    runs, own = (attribute.low[at], attribute.high[at]), np.repeat(part, counts)
+    low, high = _ends(part, starts(counts), *runs, attribute.cells)
+    length = np.bincount(own, weights=runs[1] - runs[0], minlength=attribute.cells).astype(np.int64)
+    if (high - low == length).all():
+        atom, size = pieces(low[length > 0], high[length > 0] - 1, attribute.values)
         inside = np.empty(0, dtype=np.int64)
-        low[part], high[part] = atom[low[part]], atom[high[part]]
+        low[length > 0], high[length > 0] = atom[low[length > 0]], atom[high[length > 0] - 1]
         exact = whole | (length > 0)
     else:
+        covered, cell = _spread(*runs), np.repeat(own, runs[1] - runs[0])
         atom, size = _alike(cell, covered, attribute.values)
         usage = np.bincount(attribute.group, minlength=attribute.cells)
         cell, member = _by_atom(cell, atom[covered], size)
@@ -68,22 +68,29 @@ def axis(attribute: Attribute) -> Axis:
         cell, member = key // size, key % size
         sizes = np.bincount(cell, minlength=attribute.cells)[part]
         length[part] = sizes
-        low, high = _ends(part, starts(sizes), member, attribute.cells)
-        exact = whole | ((length > 0) & (high - low + 1 == length))
+        low, high = _ends(part, starts(sizes), member, member + 1, attribute.cells)
+        exact = whole | ((length > 0) & (high - low == length))
+        high = np.maximum(high - 1, 0)
         inside = key[~exact[cell]]
     low[whole], high[whole] = 0, size - 1
-    person = np.where(attribute.person < 0, -1, atom[attribute.person]).astype(np.int32)
+    person = np.append(atom, -1).astype(np.int32)[attribute.person]  # the last entry is for -1
     ends = low.astype(np.int32), high.astype(np.int32)
     return Axis(person, attribute.group.astype(np.int32), *ends, exact, whole, inside, size)
 
 
-def _ends(part: Ints, start: Ints, covered: Codes | Ints, cells: int) -> tuple[Ints, Ints]:
-    """First and last covered code of the cells in ``part``; 0 and 0 for a cell that covers nothing."""
+def _ends(part: Ints, start: Ints, first: Codes | Ints, after: Codes | Ints, cells: int) -> tuple[Ints, Ints]:
+    """First code and code after the last of the cells in ``part``; 0 and 0 for a cell that covers nothing."""
     low, high = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
     some = np.flatnonzero(np.diff(start) > 0)
-    low[part[some]] = covered[start[some]]
-    high[part[some]] = covered[start[some + 1] - 1]
+    low[part[some]] = first[start[some]]
+    high[part[some]] = after[start[some + 1] - 1]
     return low, high
+
+
+def _spread(low: Codes, high: Codes) -> Ints:
+    """The values of all runs, one by one."""
+    start = starts(high - low)
+    return np.repeat(low - start[:-1], high - low) + np.arange(int(start[-1]))
 
 
 def pieces(low: Ints, high: Ints, values: int) -> tuple[Ints, int]:
@@ -96,7 +103,7 @@ def pieces(low: Ints, high: Ints, values: int) -> tuple[Ints, int]:
     return atom, int(atom[-1]) + 1
 
 
-def _alike(cell: Ints, covered: Codes, values: int) -> tuple[Ints, int]:
+def _alike(cell: Ints, covered: Ints, values: int) -> tuple[Ints, int]:
     """The atom of each value: values with exactly the same cells share one."""
     order = np.argsort(covered, kind="stable")
     first, atom = alike(starts(np.bincount(covered, minlength=values)), cell[order])

@@ -73,8 +73,11 @@ def _covered(attribute: Attribute) -> Flags:
     used = np.unique(attribute.group)
     if not used.size or attribute.everything[used].any():
         return np.full(attribute.person.size, bool(used.size)) | (attribute.person < 0)
-    covered = np.zeros(attribute.values + 1, dtype=bool)  # the last entry is for -1
-    covered[attribute.covered[positions(attribute.start, used)[0]]] = True
-    covered[-1] = True
+    at, _ = positions(attribute.start, used)
+    runs = np.zeros(attribute.values + 1, dtype=np.int64)  # that begin at a value, less those that end there
+    np.add.at(runs, attribute.low[at], 1)
+    np.subtract.at(runs, attribute.high[at], 1)
+    covered = np.cumsum(runs) > 0
+    covered[-1] = True  # for -1
     covering: Flags = covered[attribute.person]
     return covering

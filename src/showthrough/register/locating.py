@@ -13,7 +13,7 @@ from showthrough.errors import InputError
 from showthrough.register.attribute import Attribute, Candidates
 from showthrough.register.linking import candidates
 from showthrough.register.locatability import locatability
-from showthrough.release.cells import CellColumn, covers, read_cells
+from showthrough.release.cells import CellColumn, read_cells, runs
 from showthrough.release.parts import Source
 
 if TYPE_CHECKING:
@@ -52,15 +52,13 @@ def locate(release: Release, name: str, register: Register) -> Located:
 def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:
     """One quasi-identifier: the persons' values and what each published cell covers of them."""
     known = register.quasi[column]
-    values = _in_order(known.drop_nulls().unique())
+    values = _in_order(known.unique().drop_nulls())
     cells = cells_of(release, name, column, domain=values)
-    cover = covers(cells, values)
-    codes = pl.DataFrame({"v": values, "code": np.arange(values.len(), dtype=np.int32)})
-    person = pl.DataFrame({"v": known}).join(codes, on="v", how="left", maintain_order="left")["code"]
-    missing = values.is_in(pl.Series(sorted(cells.missing), dtype=pl.String).implode()).to_numpy()
-    mine = person.fill_null(-1).to_numpy().astype(np.int32)
-    mine[np.append(missing, False)[mine]] = -1
-    return Attribute(mine, cells.codes, cover.start, cover.code.astype(np.int32), cells.any, column)
+    values = values.filter(~values.is_in(pl.Series(sorted(cells.missing), dtype=pl.String).implode()))
+    low_high = runs(cells, values)
+    person = known.cast(pl.Enum(values), strict=False).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    covered = (low_high.start, low_high.low.astype(np.int32), low_high.high.astype(np.int32))
+    return Attribute(person, cells.codes, *covered, cells.any, column)
 
 
 def _in_order(values: pl.Series) -> pl.Series:

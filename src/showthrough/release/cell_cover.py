@@ -22,9 +22,9 @@ from showthrough.table.texts import days, number, plain
 _SHOWN = re.compile(r"[^*]+")
 
 Ints = npt.NDArray[np.int64]
-Pairs = tuple[Ints, Ints]
+Found = tuple[Ints, Ints, Ints]  # cells, and the first position and the position after the last of a run
 
-_NONE: Pairs = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+_NONE: Found = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 class Cover(NamedTuple):
@@ -32,6 +32,17 @@ class Cover(NamedTuple):
 
     start: Ints
     code: Ints
+
+
+class Runs(NamedTuple):
+    """The values under cell ``c`` are the runs ``low[k]:high[k]``, k in ``start[c]:start[c + 1]``.
+
+    Runs are as long as can be, and ascend.
+    """
+
+    start: Ints
+    low: Ints
+    high: Ints
 
 
 class _Line(NamedTuple):
@@ -51,15 +62,30 @@ class _Span(NamedTuple):
 
 
 def covers(cells: CellColumn, values: pl.Series, *, at_most: int = 100_000_000) -> Cover:
-    """For every different cell the positions in ``values`` that it covers.
+    """For every different cell the positions in ``values`` that it covers, one by one; otherwise as `runs`.
 
-    ``values`` are different exact values as text. Cells that cover everything have an empty span
-    and are flagged in ``cells.any``. A null or a missing mark among the values is an unknown value:
-    every cell covers it. A date known to the month only is covered by every cell that reaches into
-    the month. Values that do not fit the kind of the column are compared as text, and values that
-    the hierarchy does not hold are under none of its labels but the root: see `Hierarchy.cover`.
+    More than ``at_most`` pairs of cell and value are refused before any memory is taken for them.
+    """
+    found = runs(cells, values, at_most=at_most)
+    length = found.high - found.low
+    end = np.cumsum(length)
+    total = int(end[-1]) if end.size else 0
+    _refuse(total, at_most)
+    before = np.concatenate([[0], end])
+    return Cover(before[found.start], np.repeat(found.low - before[:-1], length) + np.arange(total))
 
-    More than ``at_most`` pairs are refused before any memory is taken for them.
+
+def runs(cells: CellColumn, values: pl.Series, *, at_most: int = 100_000_000) -> Runs:
+    """For every different cell the runs of positions in ``values`` that it covers.
+
+    ``values`` are different exact values as text; if they ascend, an interval covers one run. Cells that
+    cover everything have no runs and are flagged in ``cells.any``. A null or a missing mark among the
+    values is an unknown value: every cell covers it. A date known to the month only is covered by every
+    cell that reaches into the month. Values that do not fit the kind of the column are compared as text,
+    and values that the hierarchy does not hold are under none of its labels but the root: see
+    `Hierarchy.cover`.
+
+    More than ``at_most`` runs are refused before any memory is taken for them.
     """
     if values.dtype != pl.String:
         raise InputError(f"Expected the values as text, got {values.dtype}.")
@@ -131,7 +157,7 @@ def _objects(bounds: list[Bound]) -> npt.NDArray[np.object_]:
     return array
 
 
-def _by_span(spans: list[_Span], line: _Line, at_most: int) -> Pairs:
+def _by_span(spans: list[_Span], line: _Line, at_most: int) -> Found:
     """Every span reaches from the first value that ends in it or later to the last that begins in it or before."""
     begin = np.zeros(len(spans), dtype=np.int64)
     end = np.full(len(spans), line.position.size, dtype=np.int64)
@@ -141,15 +167,19 @@ def _by_span(spans: list[_Span], line: _Line, at_most: int) -> Pairs:
         lows, highs = [spans[k].low for k in low], [spans[k].high for k in high]
         begin[low] = np.searchsorted(line.last, _objects(lows), side="right" if is_open else "left")  # type: ignore[arg-type]
         end[high] = np.searchsorted(line.first, _objects(highs), side="left" if is_open else "right")  # type: ignore[arg-type]
-    count = np.maximum(end - begin, 0)
+    own = np.array([s.cell for s in spans], dtype=np.int64)
+    some = end > begin
+    own, begin, end = own[some], begin[some], end[some]
+    if (np.diff(line.position) == 1).all():  # values stand in order: each span is a run
+        return own, line.position[begin], line.position[end - 1] + 1
+    count = end - begin
     total = int(count.sum())
     _refuse(total, at_most)
-    cell = np.repeat(np.array([s.cell for s in spans], dtype=np.int64), count)
     offset = np.repeat(begin - (np.cumsum(count) - count), count)
-    return cell, line.position[offset + np.arange(total)]
+    return _single(np.repeat(own, count), line.position[offset + np.arange(total)])
 
 
-def _by_member(members: list[tuple[int, str]], known: pl.DataFrame, kind: ColumnKind) -> Pairs:
+def _by_member(members: list[tuple[int, str]], known: pl.DataFrame, kind: ColumnKind) -> Found:
     if not members:
         return _NONE
     asked = pl.DataFrame(members, schema={"cell": pl.Int64, "key": pl.String}, orient="row")
@@ -163,7 +193,7 @@ def _key(text: str) -> str:
     return text if value is None else plain(value)
 
 
-def _by_mask(cells: CellColumn, known: pl.DataFrame, at_most: int) -> Iterator[Pairs]:
+def _by_mask(cells: CellColumn, known: pl.DataFrame, at_most: int) -> Iterator[Found]:
     """One join per pattern of stars, on the characters that it shows."""
     shapes: dict[tuple[int, tuple[tuple[int, int], ...]], list[tuple[int, str]]] = {}
     for c, cell in enumerate(cells.cells):
@@ -194,26 +224,36 @@ def _spellings(known: pl.DataFrame, kind: ColumnKind) -> pl.DataFrame:
     return known.with_columns(pl.col("text").str.len_chars().alias("length"))
 
 
-def _joined(asked: pl.DataFrame, values: pl.DataFrame) -> Pairs:
+def _joined(asked: pl.DataFrame, values: pl.DataFrame) -> Found:
     both = asked.join(values, on="key", how="inner")
-    return both["cell"].to_numpy(), both["position"].to_numpy()
+    return _single(both["cell"].to_numpy(), both["position"].to_numpy())
 
 
-def _by_unknown(asks: npt.NDArray[np.bool_], unknown: Ints) -> Pairs:
+def _single(cell: Ints, position: Ints) -> Found:
+    """Runs of one value."""
+    return cell, position, position + 1
+
+
+def _by_unknown(asks: npt.NDArray[np.bool_], unknown: Ints) -> Found:
     cell = np.flatnonzero(asks)
-    return np.repeat(cell, unknown.size), np.tile(unknown, cell.size)
+    return _single(np.repeat(cell, unknown.size), np.tile(unknown, cell.size))
 
 
-def _assembled(found: Sequence[Pairs], cells: int, values: int, at_most: int) -> Cover:
-    _refuse(sum(cell.size for cell, _ in found), at_most)
-    pair = np.concatenate([cell * max(values, 1) + position for cell, position in found])
-    pair.sort()
-    if pair.size:
-        pair = pair[np.concatenate([[True], pair[1:] != pair[:-1]])]
-    cell, position = np.divmod(pair, max(values, 1))
+def _assembled(found: Sequence[Found], cells: int, values: int, at_most: int) -> Runs:
+    """Runs that touch or overlap become one."""
+    _refuse(sum(cell.size for cell, _, _ in found), at_most)
+    stride = values + 1  # a run of one cell never touches one of the next
+    low = np.concatenate([cell * stride + low for cell, low, _ in found])
+    high = np.concatenate([cell * stride + high for cell, _, high in found])
+    order = np.argsort(low, kind="stable")
+    low, high = low[order], np.maximum.accumulate(high[order])
+    new = np.ones(low.size, dtype=bool)
+    np.greater(low[1:], high[:-1], out=new[1:])
+    last = np.append(new[1:], True)[: low.size]
+    cell, low = np.divmod(low[new], stride)
     start = np.zeros(cells + 1, dtype=np.int64)
     np.cumsum(np.bincount(cell, minlength=cells), out=start[1:])
-    return Cover(start, position)
+    return Runs(start, low, high[last] - cell * stride)
 
 
 def _refuse(pairs: int, at_most: int) -> None:

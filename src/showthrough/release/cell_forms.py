@@ -66,8 +66,25 @@ class Setting:
         value = number(text) if self.kind is ColumnKind.NUMBER else None
         return text if value is None else plain(value)
 
-    def ends(self, text: str) -> Ends | None:
-        """The first and the last value that a text stands for, if it is no interval: one number, many days."""
+    @cached_property
+    def patterns(self) -> Patterns:
+        """The three ways to print an interval of this column."""
+        return patterns(_TOKEN[self.kind])
+
+    @cached_property
+    def token(self) -> re.Pattern[str]:
+        """How an exact value is printed."""
+        return re.compile(_TOKEN[self.kind])
+
+    @cached_property
+    def ends(self) -> EndsOf:
+        """The first and the last value that a text stands for, if it is no interval: one number, many days.
+
+        Remembered, for the ends of intervals come again and again.
+        """
+        return cache(self._ends)
+
+    def _ends(self, text: str) -> Ends | None:
         if self.kind is ColumnKind.DATE:
             return days(text)
         if self.kind is ColumnKind.CODE:
@@ -122,7 +139,11 @@ def _declared(text: str, setting: Setting) -> Cell | None:
 def _read_ordered(text: str, setting: Setting) -> Cell:
     """A cell in a column of numbers, dates or codes."""
     kind = setting.kind
-    ends = setting.ends(text) if re.fullmatch(_TOKEN[kind], text) else None
+    if text[0] in "[](":  # no value starts so
+        interval = None if "*" in text else _interval(text, setting.ends, setting.patterns)
+        if interval is not None:
+            return interval
+    ends = setting.ends(text) if setting.token.fullmatch(text) else None
     if ends is not None:
         if ends[0] == ends[1]:
             return Cell(text, CellKind.EXACT, members=(setting.key(text),))
@@ -137,7 +158,7 @@ def _read_ordered(text: str, setting: Setting) -> Cell:
         if kind in _MASK and not re.fullmatch(_MASK[kind], text):
             raise ReleaseError(f"a mask of {kind.value} holds nothing else")
         return Cell(text, CellKind.MASK)
-    interval = _interval(text, setting.ends, patterns(_TOKEN[kind]))
+    interval = _interval(text, setting.ends, setting.patterns)
     if interval is not None:
         return interval
     listed = _listed(text)
@@ -205,14 +226,14 @@ def _between(text: str, low: Bound | None, high: Bound | None, low_open: bool, h
 
 def _end(token: str, ends: EndsOf, *, last: bool, low: bool) -> Bound | None:
     """One end of an interval, or None for no end; ``last`` takes the last day of a month or year."""
-    if _ENDLESS.fullmatch(token):
-        if low != (token[0] in "-−"):
-            raise ReleaseError("its low end is above its high end")
-        return None
     both = ends(token)
-    if both is None:
+    if both is not None:
+        return both[last]
+    if not _ENDLESS.fullmatch(token):
         raise ReleaseError("one of its ends is no value of this column")
-    return both[last]
+    if low != (token[0] in "-−"):
+        raise ReleaseError("its low end is above its high end")
+    return None
 
 
 def like_interval(text: str, *, dash: bool) -> bool:

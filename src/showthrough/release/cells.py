@@ -47,7 +47,7 @@ import polars as pl
 
 from showthrough.errors import InputError, ReleaseError
 from showthrough.release.cell import Bound, Cell, CellColumn, CellKind, ColumnKind
-from showthrough.release.cell_cover import Cover, covers
+from showthrough.release.cell_cover import Cover, Runs, covers, runs
 from showthrough.release.cell_forms import Setting, forms, read
 from showthrough.release.cell_kinds import settle
 from showthrough.table.hierarchy import Hierarchy
@@ -61,8 +61,10 @@ __all__ = [
     "CellKind",
     "ColumnKind",
     "Cover",
+    "Runs",
     "covers",
     "read_cells",
+    "runs",
     "understood",
 ]
 
