@@ -28,8 +28,8 @@ def test_everybody_and_everything(instance, way):
 
 
 @settings(max_examples=150, deadline=None)
-@given(instances(), st.integers(0, 3), st.integers(0, 2), st.integers(1, 3), st.sampled_from([1, 2, 9, 99]))
-def test_all_limits_small(instance, joins, leaf, block, widest):
+@given(instances(), st.integers(0, 3), st.integers(0, 2), st.integers(1, 3), st.sampled_from([0.5, 1, 2, 9]))
+def test_all_limits_small(instance, joins, leaf, block, entries):
     """With limits of next to nothing every branch is taken: trees for the rest, searches, chunks."""
     people, groups = instance
     with pytest.MonkeyPatch.context() as patch:
@@ -43,10 +43,9 @@ def test_all_limits_small(instance, joins, leaf, block, widest):
         patch.setattr(descent, "PAIRS", block)
         patch.setattr(descent, "DENSE", 2 * leaf + 1)
         patch.setattr(descent, "TABLE", 2 * block)
-        patch.setattr(grid, "WIDEST", widest)
-        patch.setattr(grid, "ENTRIES", widest)
-        patch.setattr(grid, "HELD", 0.1 if widest > 1 else 1)
-        patch.setattr(grid, "FEWER", widest)
+        patch.setattr(grid, "ENTRIES", entries)
+        patch.setattr(grid, "HELD", 0.1)
+        patch.setattr(grid, "FEWER", entries)
         found = candidates(attributes_of(people, groups))
     assert lists(found) == expected(people, groups)
 
@@ -81,7 +80,7 @@ def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
     people, groups = larger(3, 400, 300, overlap)
     depths = []
     monkeypatch.setattr(boxes, "LEAF", 10)
-    monkeypatch.setattr(grid, "WIDEST", 0)  # a tree alone
+    monkeypatch.setattr(grid, "HELD", 2)  # a tree alone
     monkeypatch.setattr(linking, "grow", lambda *given: depths.append(boxes.grow(*given)) or depths[-1])
     found = candidates(attributes_of(people, groups))
     assert lists(found) == expected(people, groups)

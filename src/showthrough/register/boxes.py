@@ -19,7 +19,7 @@ import numpy as np
 from showthrough.register.arrays import Codes, Flags, Ints, starts
 from showthrough.register.axis import Axis
 
-LEAF = 64  # boxes; more are cut
+LEAF = 128  # boxes; more are cut
 COPIES = 24  # entries of one level, per box
 WORTH = 1.75  # a cut may make this many entries of one
 

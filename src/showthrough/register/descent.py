@@ -30,7 +30,7 @@ class Descent:
 
     def __init__(self, axes: Sequence[Axis], boxes: Boxes, tree: Tree) -> None:
         self.axes, self.boxes, self.tree = axes, boxes, tree
-        self.kind: type[np.unsignedinteger] = np.uint16 if all(axis.size < 2**16 for axis in axes) else np.uint32
+        self.kinds = [np.min_scalar_type(axis.size) for axis in axes]  # small numbers are compared quickest
         spread = [float((boxes.high[:, a] - boxes.low[:, a] + 1.0).mean()) / axis.size for a, axis in enumerate(axes)]
         self.order = [int(a) for a in np.argsort(spread)]  # strictest first
 
@@ -109,11 +109,11 @@ class Descent:
         own = self.tree.open
         low = [self.boxes.low[own, a] for a in range(len(self.axes))]
         reach = [self.boxes.high[own, a] - low[a] for a in range(len(self.axes))]
-        return [(one.astype(self.kind), other.astype(self.kind)) for one, other in zip(low, reach, strict=True)]
+        return [(one.astype(k), other.astype(k)) for one, other, k in zip(low, reach, self.kinds, strict=True)]
 
     def _tables(self, points: Codes, point: Ints, leaf: Ints, segments: tuple[Ints, Ints]) -> Iterator[Pairs]:
         """One table for each leaf, or several where it is large."""
-        columns = [points[point, a].astype(self.kind) for a in range(len(self.axes))]
+        columns = [points[point, a].astype(kind) for a, kind in enumerate(self.kinds)]
         differ = self._differing(columns, leaf, segments)
         begin, end = self.tree.open_start[leaf].tolist(), self.tree.open_start[leaf + 1].tolist()
         found: list[Pairs] = []

@@ -22,7 +22,7 @@ class Gathering:
     at_most: int
     done: int = 0  # points that are complete
     total: int = 0  # candidates of all persons of those points
-    _pairs: list[Ints] = field(default_factory=list)  # point * boxes + box
+    _pairs: list[Ints] = field(default_factory=list)  # point and box in one number
     _waiting: int = 0  # candidates that the pairs stand for
     _counts: list[Ints] = field(default_factory=list)
     _groups: list[Codes] = field(default_factory=list)
@@ -31,30 +31,28 @@ class Gathering:
         self._start = starts(np.bincount(self.box_of))
         self._group = np.argsort(self.box_of, kind="stable")
         self._boxes = self._start.size - 1
-        self._single = self._boxes == self.box_of.size
+        self._bits = int(self.box_of.size).bit_length()
+        self._same = self._boxes == self.box_of.size and bool((self.box_of == np.arange(self._boxes)).all())
 
     def add(self, point: Ints, box: Ints) -> None:
         """Remember pairs; the same pair may come again."""
         if not point.size:
             return
-        self._pairs.append(point * self._boxes + box)
+        self._pairs.append((point << self._bits) + box)
         self._waiting += self._stands_for(point, box)
         if self.total + self._waiting > self.at_most:
-            self._waiting = self._stands_for(*np.divmod(self._merged(), self._boxes))
+            self._waiting = self._stands_for(*self._parted(self._merged()))
             if self.total + self._waiting > self.at_most:
                 self._refuse()
 
     def close(self, up_to: int) -> int:
         """All pairs of the points below ``up_to`` are here: turn them into ascending groups, and say how many."""
-        point, box = np.divmod(self._merged(), self._boxes)
-        if self._single:
-            group = self._group[box]
-        else:
-            at, sizes = positions(self._start, box)
-            point, group = np.repeat(point, sizes), self._group[at]
-        key = point * self.box_of.size + group
-        key.sort()
-        point, group = np.divmod(key, self.box_of.size)
+        point, group = self._parted(self._merged())
+        if not self._same:
+            at, sizes = positions(self._start, group)
+            key = (np.repeat(point, sizes) << self._bits) + self._group[at]
+            key.sort()
+            point, group = self._parted(key)
         counts = np.bincount(point - self.done, minlength=up_to - self.done)
         self.total += int((counts * self.weight[self.done : up_to]).sum())
         self._counts.append(counts)
@@ -73,13 +71,18 @@ class Gathering:
         persons = 0
         while persons < point_of.size:
             stop = max(int(np.searchsorted(start, start[persons] + BLOCK, side="right")) - 1, persons + 1)
-            at, _ = positions(of_point, point_of[persons:stop])
+            own = slice(persons, stop)
+            at = first[own] if (sizes[own] == 1).all() else positions(of_point, point_of[own])[0]
             given[start[persons] : start[stop]] = group[at]
             persons = stop
         return Candidates(start, given)
 
+    def _parted(self, key: Ints) -> tuple[Ints, Ints]:
+        return key >> self._bits, key & ((1 << self._bits) - 1)
+
     def _stands_for(self, point: Ints, box: Ints) -> int:
-        return int((self.weight[point] * (self._start[box + 1] - self._start[box])).sum())
+        weight = self.weight[point]
+        return int(weight.sum() if self._same else (weight * (self._start[box + 1] - self._start[box])).sum())
 
     def _merged(self) -> Ints:
         key = np.concatenate(self._pairs) if self._pairs else np.empty(0, dtype=np.int64)

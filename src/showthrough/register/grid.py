@@ -15,9 +15,8 @@ import numpy as np
 from showthrough.register.arrays import Codes, Ints, positions, starts
 from showthrough.register.axis import Axis
 
-ENTRIES = 4  # per box, on the average
-WIDEST = 32  # combinations that a box may cover
-HELD = 0.75  # share of the boxes that must be narrow enough
+ENTRIES = 4  # of the lists, per box; the widest boxes stay outside
+HELD = 0.75  # share of the boxes that must be on the lists
 FEWER = 0.75  # an attribute must leave at most this share of the boxes to compare
 
 
@@ -64,18 +63,19 @@ def grid(axes: Sequence[Axis], cells: Codes) -> Grid:
     width = np.stack([_widths(axis)[cells[:, a]] for a, axis in enumerate(axes)])
     covered, places = np.ones(count, dtype=np.int64), 1
     chosen: list[int] = []
+    held = np.arange(count)
     for a in np.argsort(width.mean(axis=1), kind="stable").tolist():
-        wider = np.minimum(covered * width[a], WIDEST + 1)  # stays small whatever is multiplied
-        narrow = wider <= WIDEST
-        listed = int(wider[narrow].sum())
-        if places * axes[a].size > count or listed > ENTRIES * count or narrow.sum() < HELD * count:
+        if places * axes[a].size > count:
             continue
-        if listed <= FEWER * axes[a].size * int(covered[narrow].sum()):
+        wider = covered * width[a]
+        narrowest = np.argsort(wider, kind="stable")
+        narrowest = narrowest[: np.searchsorted(np.cumsum(wider[narrowest]), ENTRIES * count, side="right")]
+        fewer = int(wider[narrowest].sum()) <= FEWER * axes[a].size * int(covered[narrowest].sum())
+        if fewer and narrowest.size >= HELD * count:
             chosen.append(a)
-            covered, places = wider, places * axes[a].size
-    held = covered <= WIDEST
+            covered, places, held = wider, places * axes[a].size, np.sort(narrowest)
     sizes = tuple(axes[a].size for a in chosen)
-    return Grid(tuple(chosen), sizes, np.flatnonzero(held), np.flatnonzero(~held))
+    return Grid(tuple(chosen), sizes, held, np.setdiff1d(np.arange(count), held, assume_unique=True))
 
 
 def members(axis: Axis, cells: Ints) -> tuple[Ints, Ints]:

@@ -69,6 +69,8 @@ def link(
     if not persons or not groups:
         return Candidates(np.zeros(persons + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
     first, box_of = distinct([a.cell for a in axes])
+    if first.size == groups:  # every group is a box of its own: the groups need not be sorted again
+        first = box_of = np.arange(groups)
     search = _Search.plan(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
     points, point_of, known = _points(axes, search.first)
     gathering = Gathering(box_of, np.bincount(point_of), at_most)

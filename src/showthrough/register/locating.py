@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,8 @@ def locate(release: Release, name: str, register: Register) -> Located:
 
         found = near(release, register, shared)
         return Located(found, locatability([], found, release=name))
-    attributes = [attribute(release, name, register, c) for c in shared]
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
+        attributes = list(pool.map(lambda column: attribute(release, name, register, column), shared))
     found = candidates(attributes)
     if release.kind == "bucketized":  # one row of exact quasi-identifiers per person: its group is the candidate
         found = _groups_of_rows(release, found)
