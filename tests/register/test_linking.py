@@ -90,6 +90,30 @@ def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
         assert (found.counts == 1).all()
 
 
+@pytest.mark.parametrize("overlap", [0.0, 0.3])
+def test_narrow_cells_become_a_grid_above_the_trees(overlap, monkeypatch):
+    people, groups = larger(4, 3000, 400, overlap)
+    roots = []
+    monkeypatch.setattr(linking, "grow", lambda *given: roots.append(given[2]) or boxes.grow(*given))
+    found = candidates(attributes_of(people, groups), way="tree")
+    assert lists(found) == expected(people, groups)
+    assert roots[0] > 1
+    if overlap:
+        assert 1 in roots  # for persons of unknown values, and for boxes that are wide
+
+
+def test_leaves_of_many_points_are_compared_as_tables(monkeypatch):
+    """Cells that are no intervals are looked up in the end."""
+    people, groups = larger(6, 2000, 60, 0.0)
+    rng = np.random.default_rng(0)
+    groups = [[cell - {int(rng.integers(40))} for cell in cells] for cells in groups]
+    tables = []
+    asked = descent.Descent._tables
+    monkeypatch.setattr(descent.Descent, "_tables", lambda *given: tables.append(1) or asked(*given))
+    assert lists(candidates(attributes_of(people, groups), way="tree")) == expected(people, groups)
+    assert tables
+
+
 def test_one_level_of_a_hierarchy_needs_no_tree(monkeypatch):
     monkeypatch.setattr(linking, "grow", None)  # calling it would fail
     cells = [frozenset({0, 3}), frozenset({1, 4}), frozenset({2, 5})]

@@ -126,7 +126,7 @@ class Descent:
                 stop = min(start + step, first + count)
                 fits = np.ones((end[k] - begin[k], stop - start), dtype=bool)
                 for a, low, reach in ends:
-                    fits &= columns[a][start:stop] - low <= reach  # below low wraps around to far above
+                    fits &= columns[a][start:stop] - low <= reach  # what is below low wraps around to far above
                 box, at = np.divmod(np.flatnonzero(fits), stop - start)
                 found.append((at + start, box + begin[k]))
                 waiting += at.size

@@ -10,7 +10,7 @@ from showthrough.errors import InputError
 from showthrough.register.arrays import Codes, Ints, positions, starts
 from showthrough.register.attribute import Candidates
 
-BLOCK = 2**22  # candidates that are copied at once
+BLOCK = 2**18  # candidates that are copied at once: what stays in the cache
 
 
 @dataclass

@@ -40,15 +40,19 @@ def locatability(attributes: Sequence[Attribute], candidates: Candidates, *, rel
     uncovered = np.zeros((len(attributes), persons), dtype=bool)
     for a, attribute in enumerate(attributes):
         unknown |= attribute.person < 0
-        uncovered[a] = ~_covered(attribute)
-    failing = uncovered.sum(axis=0)
+        covered = _covered(attribute)
+        if not covered.all():
+            uncovered[a] = ~covered[attribute.person]
+    failing = np.zeros(persons, dtype=np.int32)
+    for row in uncovered:
+        failing += row
     nowhere = counts == 0
     parts: list[tuple[str, str | None, str | None, Flags, int | None]] = [
         (ONE, None, None, counts == 1, None),
         (SEVERAL, None, None, counts > 1, None),
     ]
     for a, attribute in enumerate(attributes):
-        others = int((uncovered[a] & (failing > 1)).sum())
+        others = int(np.count_nonzero(uncovered[a] & (failing > 1)))
         parts.append((NONE, ONE_COLUMN, attribute.name, uncovered[a] & (failing == 1), others))
     parts.append((NONE, MORE_COLUMNS, None, failing > 1, None))
     parts.append((NONE, TOGETHER, None, nowhere & (failing == 0), None))
@@ -58,9 +62,9 @@ def locatability(attributes: Sequence[Attribute], candidates: Candidates, *, rel
             fits,
             reason,
             column,
-            int(who.sum()),
-            float(who.sum()) / max(persons, 1),
-            int((who & unknown).sum()),
+            np.count_nonzero(who),
+            np.count_nonzero(who) / max(persons, 1),
+            np.count_nonzero(who & unknown),
             n,
         )
         for fits, reason, column, who, n in parts
@@ -69,15 +73,13 @@ def locatability(attributes: Sequence[Attribute], candidates: Candidates, *, rel
 
 
 def _covered(attribute: Attribute) -> Flags:
-    """Whether a cell that some group has covers each person's value."""
+    """Whether a cell that some group has covers each value; the last entry is for an unknown one (−1)."""
     used = np.unique(attribute.group)
-    if not used.size or attribute.everything[used].any():
-        return np.full(attribute.person.size, bool(used.size)) | (attribute.person < 0)
+    covered = np.full(attribute.values + 1, bool(used.size) and bool(attribute.everything[used].any()))
     at, _ = positions(attribute.start, used)
-    runs = np.zeros(attribute.values + 1, dtype=np.int64)  # that begin at a value, less those that end there
+    runs = np.zeros(covered.size, dtype=np.int64)  # that begin at a value, less those that end there
     np.add.at(runs, attribute.low[at], 1)
     np.subtract.at(runs, attribute.high[at], 1)
-    covered = np.cumsum(runs) > 0
-    covered[-1] = True  # for -1
-    covering: Flags = covered[attribute.person]
-    return covering
+    covered |= np.cumsum(runs) > 0
+    covered[-1] = True
+    return covered
