@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from showthrough.inference.run import infer as infer
     from showthrough.measuring.measure import Utility as Utility
     from showthrough.measuring.utility import utility as utility
+    from showthrough.policy.policy import Policy as Policy
     from showthrough.register.history_file import read_history as read_history
     from showthrough.register.register import Register as Register
     from showthrough.register.register import read_register as read_register
     from showthrough.release.reading import read_release as read_release
     from showthrough.release.release import Release as Release
+    from showthrough.republishing.anonymize import anonymize as anonymize
     from showthrough.table.hierarchy import Hierarchy as Hierarchy
 
 __version__ = "0.1.0"
@@ -63,7 +65,9 @@ _HOME = {
     "Posterior": "showthrough.inference.posterior",
     "Proof": "showthrough.inference.proof",
     "RecursiveLDiversity": "showthrough.criteria.l_diversity",
+    "Policy": "showthrough.policy.policy",
     "Register": "showthrough.register.register",
+    "anonymize": "showthrough.republishing.anonymize",
     "Release": "showthrough.release.release",
     "Risk": "showthrough.criteria.risk",
     "TCloseness": "showthrough.criteria.t_closeness",
@@ -95,6 +99,7 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "MUniqueness",
+    "Policy",
     "Posterior",
     "Proof",
     "RecursiveLDiversity",
@@ -104,6 +109,7 @@ __all__ = [
     "TCloseness",
     "Utility",
     "__version__",
+    "anonymize",
     "audit",
     "errors",
     "infer",

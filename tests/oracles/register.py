@@ -23,7 +23,7 @@ class Table:
     sure: bool = False
 
 
-class Contradicted(Exception):
+class Contradicted(Exception):  # noqa: N818
     """Persons known to be present find no place."""
 
 

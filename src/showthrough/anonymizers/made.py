@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from showthrough.criteria.criterion import Check
-from showthrough.utility.measure import Utility
+from showthrough.measuring.measure import Utility
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,10 @@ from showthrough.criteria.criterion import Check
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.errors import InputError, InternalError
 from showthrough.inference.arrays import Codes, Ints
+from showthrough.measuring.grouping import Grouping
+from showthrough.measuring.loss import Reading
+from showthrough.measuring.measure import Utility, measure
 from showthrough.release.release import Release
-from showthrough.table.hierarchy import Hierarchy
-from showthrough.utility.grouping import Grouping
-from showthrough.utility.loss import Reading
-from showthrough.utility.measure import Utility, measure
 
 GROUP = "group"
 
@@ -132,7 +131,7 @@ def _population(table: Table, grouped: Grouped, release: Release) -> Ints:
 def cost(table: Table, group: Codes, criteria: Sequence[Any]) -> Utility:
     """What the groups cost a reader of quasi-identifiers."""
     k = max([c.k for c in criteria if hasattr(c, "k")], default=None)
-    trees = {c.name: _paths(table.shape.hierarchies[c.name]) for c in table.columns if c.shown == "label"}
+    trees = {c.name: table.shape.hierarchies[c.name] for c in table.columns if c.shown == "label"}
     numeric = tuple(c.name for c in table.columns if c.shown == "range")
     reading = (
         Reading("hierarchy", hierarchies=trees, numeric=numeric)
@@ -142,10 +141,6 @@ def cost(table: Table, group: Codes, criteria: Sequence[Any]) -> Utility:
     return measure(
         Grouping(table.frame, group.astype(np.int64), table.quasi), k=k, hierarchies=reading, numeric=numeric
     )
-
-
-def _paths(tree: Hierarchy) -> dict[str, tuple[str, ...]]:
-    return {leaf: path for leaf, *path in zip(*tree.levels, strict=True)}  # type: ignore[misc]
 
 
 def made(

@@ -80,9 +80,7 @@ def read_inputs(
     return _recoded(releases, named.value_maps), _register(register, releases, named.present, roles)
 
 
-def files_read(
-    paths: Sequence[Path], values: Sequence[Path] | None, register: Path | None, named: Named
-) -> list[Path]:
+def files_read(paths: Sequence[Path], values: Sequence[Path] | None, register: Path | None, named: Named) -> list[Path]:
     """Everything that is read and must not be written over."""
     told = [file for path in paths if _is_history(path) for file in files_of(path)]
     return [*paths, *(values or []), *([register] if register else []), *named.files(), *told]

@@ -14,7 +14,7 @@ import traceback
 import typer
 
 from showthrough import __version__
-from showthrough.cli import audit, check, demo
+from showthrough.cli import audit, check, demo, publish
 
 app = typer.Typer(
     name="showthrough",
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("audit")(audit.audit)
 app.command("check")(check.check)
+app.command("publish")(publish.publish)
 
 
 def _version(wanted: bool) -> None:

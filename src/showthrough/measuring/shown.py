@@ -106,7 +106,7 @@ class Shown:
         any_cell = self.cells.any
         start = np.concatenate([[0], np.cumsum(np.where(any_cell, 0, self.covered))])
         code = self.code[~np.repeat(any_cell, self.covered)].astype(np.int32)
-        return Attribute(person, self.cells.codes, start, code, any_cell, self.name)
+        return Attribute(person, self.cells.codes, start, code, code + 1, any_cell, self.name)
 
     def _widths(self) -> Reals:
         read = [None if text is None else number(text) for text in self.labels.to_list()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import json
 import os
 import shutil
 import tempfile
@@ -23,6 +24,7 @@ from showthrough.release.columns import table_of
 from showthrough.release.parts import Source
 from showthrough.release.roles import make_roles
 from showthrough.table.files import parse_table, read_bytes, umask, unwritable
+from showthrough.table.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from showthrough.release.release import Release
@@ -38,7 +40,13 @@ _TYPES: dict[str, pl.DataType] = {
 }
 LINK = "link.csv"
 _ROLES = ("rows", "records", "values", manifest.COUNTERFEITS)
-_OWN_FILES = {manifest.NAME, LINK, *(f"{role}.{f}" for role in _ROLES for f in FORMATS)}
+_OWN_FILES = {
+    manifest.NAME,
+    manifest.HIERARCHIES,
+    "plan.json",
+    LINK,
+    *(f"{role}.{f}" for role in _ROLES for f in FORMATS),
+}
 
 
 def save(release: Release, folder: str | os.PathLike[str], *, format: str, overwrite: bool, link: bool = False) -> None:
@@ -52,7 +60,7 @@ def save(release: Release, folder: str | os.PathLike[str], *, format: str, overw
     types = {c.name: _type_name(c, format) for c in _columns(release)}
     with _beside(target) as work:
         files = {role: _write(frame, work / f"{role}.{format}", format) for role, frame in _tables(release).items()}
-        text = manifest.write(release, types, files)
+        text = manifest.write(release, types, files, _write_hierarchies(release, work))
         (work / manifest.NAME).write_bytes(text.encode(errors="replace"))
         if link and release.link is not None:
             _write_link(release.link, work / LINK)
@@ -84,11 +92,36 @@ def load(folder: str | os.PathLike[str]) -> Release:
         nominal=texts,
         locate=columns["locate"],
     )
-    release = from_source(found.kind, source).called(found.name, found.date, found.parameters)
+    trees = {} if found.hierarchies is None else _read_hierarchies(home, found.hierarchies)
+    release = from_source(found.kind, source).called(found.name, found.date, found.parameters, trees)
     if (home / LINK).exists():
         where = os.fspath(home / LINK)
         return replace(release, link=private.checked(release, parse_table(read_bytes(home / LINK), where), where=where))
     return release
+
+
+def _write_hierarchies(release: Release, work: Path) -> str | None:
+    """Labels of a hierarchy mean nothing without it: it is published with the cells."""
+    if not release.hierarchies:
+        return None
+    rows = {
+        column: [list(row) for row in zip(*tree.levels, strict=True)] for column, tree in release.hierarchies.items()
+    }
+    raw = json.dumps(rows, ensure_ascii=False, indent=0).encode(errors="replace")
+    (work / manifest.HIERARCHIES).write_bytes(raw)
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _read_hierarchies(home: Path, sha256: str) -> dict[str, Hierarchy]:
+    path = home / manifest.HIERARCHIES
+    raw = read_bytes(path)
+    if hashlib.sha256(raw).hexdigest() != sha256:
+        raise FileError(f"{path} is not the file that was saved: its SHA-256 differs from the one in {manifest.NAME}.")
+    try:
+        found = json.loads(raw.decode())
+        return {str(column): Hierarchy.from_rows(rows) for column, rows in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise FileError(f"{path} does not hold hierarchies: expected rows of labels per column.") from None
 
 
 def _types_in(role: str, found: manifest.Manifest) -> dict[str, str]:

@@ -22,6 +22,7 @@ NAME = "release.toml"
 VERSION = 1
 SHAPES = ({"rows"}, {"records", "values"})
 COUNTERFEITS = "counterfeits"
+HIERARCHIES = "hierarchies.json"
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,15 @@ class Manifest:
     types: Mapping[str, str]
     parameters: Mapping[str, Any]
     files: Mapping[str, tuple[str, str]]
+    hierarchies: str | None = None  # SHA-256 of the file with the hierarchies
 
 
-def write(release: Release, types: Mapping[str, str], files: Mapping[str, tuple[str, str]]) -> str:
+def write(
+    release: Release,
+    types: Mapping[str, str],
+    files: Mapping[str, tuple[str, str]],
+    hierarchies: str | None = None,
+) -> str:
     """The text of the file."""
     roles = release.roles
     head = {"version": VERSION, "kind": release.kind, "name": release.name}
@@ -60,6 +67,8 @@ def write(release: Release, types: Mapping[str, str], files: Mapping[str, tuple[
     parts = [_entries(head), "[columns]\n" + _entries(columns), "[types]\n" + _entries(types)]
     if release.parameters:
         parts.append("[parameters]\n" + _entries(release.parameters))
+    if hierarchies is not None:
+        parts.append("[hierarchies]\n" + _entries({"name": HIERARCHIES, "sha256": hierarchies}))
     for role, (name, sha256) in files.items():
         parts.append("[[files]]\n" + _entries({"role": role, "name": name, "sha256": sha256}))
     return "\n".join(parts)
@@ -123,7 +132,16 @@ def read(home: Path) -> Manifest:
         types=_table_of_text(found.get("types", {}), "types", path),
         parameters=_table(found.get("parameters", {}), "parameters", path),
         files=_files(found.get("files"), kind, path),
+        hierarchies=_hierarchies(found.get("hierarchies"), path),
     )
+
+
+def _hierarchies(found: Any, path: Path) -> str | None:
+    if found is None:
+        return None
+    if not isinstance(found, dict) or found.get("name") != HIERARCHIES or not isinstance(found.get("sha256"), str):
+        raise FileError(f"{path}: [hierarchies] must give name = {HIERARCHIES!r} and its sha256.")
+    return str(found["sha256"])
 
 
 def _columns(found: Any, kind: str, path: Path) -> dict[str, Any]:

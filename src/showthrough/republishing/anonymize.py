@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from showthrough.anonymizers.methods import METHODS, Grouped, Method, Options
+from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publishing import cost, made, publish, verified
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
@@ -41,6 +42,7 @@ def anonymize(
     cells: str = "tight",
     passes: int = 40,
     accept_violations: bool = False,
+    plan: Any = None,
     changed: str = "refuse",
     repair: str = "report",
     hold_back: bool = False,
@@ -67,6 +69,9 @@ def anonymize(
     changed, ``hold_back`` whether records may be held back, ``exposed`` whether to go on ("accept") where
     earlier releases put somebody over a limit already.
 
+    ``plan`` (a plan.json, the folder that holds it, or a mapping) recodes the table as an earlier release
+    was; records that fit none of its cells and groups that fail a criterion are suppressed.
+
     What it cost is in ``release.made``; who went where in ``release.groups()`` if there is an ``id``.
     """
     began = time.perf_counter()
@@ -90,7 +95,9 @@ def anonymize(
     if kind == "microaggregated" and chosen.kind != kind:
         raise InputError("Only the method mdav publishes centroids.")
     if strategy != "independent":
-        plan = Republish(
+        if plan is not None:
+            raise InputError("A plan is followed by the independent strategy; audit the pair afterwards.")
+        next_one = Republish(
             strategy=strategy,
             criteria=tuple(criteria),
             history=tuple(history),
@@ -105,8 +112,8 @@ def anonymize(
             seconds=seconds,
             progress=progress or (lambda _: None),
         )
-        return republish(ready, plan, lambda: chosen.run(ready, criteria, options), began=began)
-    grouped = chosen.run(ready, criteria, options)
+        return republish(ready, next_one, lambda: chosen.run(ready, criteria, options), began=began)
+    grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
     return _finished(
         ready,
         grouped,

@@ -58,19 +58,32 @@ def guided(past: Past, l: int, *, repair: str, seed: int) -> Proposal:
         raise InputError(f"repair is one of {', '.join(REPAIRS)}, not {repair!r}.")
     slot_group, slot_value = slots(past)
     chosen: Repair = repair  # type: ignore[assignment]
+    # whoever was published before the last release but not in it has no group to come back to
+    back = (past.signature >= 0) & (past.last_group < 0)
+    rows = np.flatnonzero(~back)
     found = history_guided(
-        past.value, l, old_group=past.last_group, slot_group=slot_group, slot_value=slot_value, repair=chosen, seed=seed
+        past.value[rows],
+        l,
+        old_group=past.last_group[rows],
+        slot_group=slot_group,
+        slot_value=slot_value,
+        repair=chosen,
+        seed=seed,
     )
     notes = [
         f"{slot_group.size - found.unfilled.size} of {slot_group.size} slots of departed persons were filled.",
-        f"{found.counterfeit_group.size} counterfeits, {found.held.size} records held back.",
+        f"{found.counterfeit_group.size} counterfeits, {found.held.size + int(back.sum())} records held back.",
     ]
+    if back.any():
+        notes.append(f"{int(back.sum())} of them return after an absence: their groups are no longer published.")
     if found.unfilled.size and repair == "report":
         notes.append(
             f"{found.unfilled.size} slots stay empty and {found.at_risk.size} departed persons can be told from them: "
             "choose a repair."
         )
-    return Proposal(found.group, found.counterfeit_group, found.counterfeit_value, tuple(notes))
+    group = np.full(past.value.size, -1, dtype=np.int32)
+    group[rows] = found.group
+    return Proposal(group, found.counterfeit_group, found.counterfeit_value, tuple(notes))
 
 
 def slots(past: Past) -> tuple[Ints, Ints]:

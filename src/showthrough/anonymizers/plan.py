@@ -1,0 +1,124 @@
+"""A recoding plan: the levels or cells of one release, to recode the next table the same way."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.columns import combined_key
+from showthrough.anonymizers.describe import level_cells
+from showthrough.anonymizers.methods import Grouped, Options, requirement
+from showthrough.anonymizers.suppression import suppress_failing
+from showthrough.anonymizers.table import Table
+from showthrough.errors import FileError, InputError
+from showthrough.inference.arrays import Codes
+from showthrough.register.locating import locate
+from showthrough.register.register import Register
+from showthrough.release.release import Release
+from showthrough.table.files import read_bytes, written_whole
+
+FILE = "plan.json"
+VERSION = 1
+
+
+def plan_of(release: Release) -> dict[str, Any] | None:
+    """What another table needs to be recoded like this generalized release."""
+    if release.kind != "generalized":
+        return None
+    made = {} if release.made is None else dict(release.made.plan)
+    head = {"version": VERSION, "quasi": list(release.roles.quasi)}
+    if "levels" in made:
+        return {**head, "levels": made["levels"]}
+    cells = release.cells()
+    return {**head, "cells": {c: cells[c].to_list() for c in release.roles.quasi}}
+
+
+def write_plan(release: Release, folder: str | os.PathLike[str]) -> Path | None:
+    """Write the plan beside a saved release."""
+    plan = plan_of(release)
+    if plan is None:
+        return None
+    target = Path(folder) / FILE
+    with written_whole(target) as stream:
+        stream.write(json.dumps(plan, ensure_ascii=False, indent=1).encode())
+    return target
+
+
+def read_plan(given: Any) -> Mapping[str, Any]:
+    """A plan from a file, a release folder or a mapping."""
+    if isinstance(given, Mapping):
+        plan, where = given, "The plan"
+    else:
+        path = Path(given)
+        path = path / FILE if path.is_dir() else path
+        where = os.fspath(path)
+        try:
+            plan = json.loads(read_bytes(path).decode())
+        except ValueError:
+            raise FileError(f"{where} is not a plan: expected JSON.") from None
+    fits = isinstance(plan, Mapping) and isinstance(plan.get("quasi"), list) and ("levels" in plan) != ("cells" in plan)
+    if not fits or plan.get("version") != VERSION:
+        raise FileError(f"{where} is not a plan of version {VERSION}: expected quasi, and either levels or cells.")
+    return plan
+
+
+def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], options: Options) -> Grouped:
+    """Recode the table by a plan; groups that fail the criteria are suppressed, as far as allowed."""
+    if set(plan["quasi"]) != set(table.quasi):
+        raise InputError(
+            f"The plan recodes {', '.join(plan['quasi'])}; the quasi-identifiers of the table are "
+            f"{', '.join(table.quasi)}."
+        )
+    found = _by_levels(table, plan["levels"]) if "levels" in plan else _by_cells(table, plan["cells"])
+    outside = int((found.group < 0).sum())
+    group, gone = suppress_failing(found.group, requirement(table, criteria), limit=options.suppression_limit)
+    kept = np.unique(found.group[group >= 0])  # numbers of suppress_failing follow the old order
+    cells = {c: [texts[int(g)] for g in kept] for c, texts in (found.cells or {}).items()}
+    note = f"The plan fits all but {outside} rows; {gone - outside} more are in groups that fail a criterion."
+    return replace(found, group=group, cells=cells, notes=(note,))
+
+
+def _by_levels(table: Table, levels: Mapping[str, Any]) -> Grouped:
+    chosen, codes, sizes = [], [], []
+    for column in table.columns:
+        level = levels.get(column.name)
+        top = len(column.levels) if column.levels else 1
+        if not isinstance(level, int) or not 0 <= level <= top:
+            raise InputError(f"The plan has the level {level!r} for {column.name!r}, which has levels 0 to {top}.")
+        chosen.append(level)
+        if level == 0:
+            codes.append(column.codes)
+        else:
+            codes.append(
+                column.levels[level - 1][column.codes] if column.levels else np.zeros(table.rows, dtype=np.int32)
+            )
+        sizes.append(int(codes[-1].max(initial=0)) + 1)
+    group: Codes = np.unique(combined_key(codes, sizes), return_inverse=True)[1].astype(np.int32)
+    texts = level_cells(table.columns, chosen, group)
+    names = dict(zip((c.name for c in table.columns), chosen, strict=True))
+    return Grouped(group, dict(zip((c.name for c in table.columns), texts, strict=True)), {"levels": names})
+
+
+def _by_cells(table: Table, cells: Mapping[str, Any]) -> Grouped:
+    """Put every record into the first group of the plan that it fits."""
+    try:
+        frame = pl.DataFrame({c: pl.Series(c, cells[c], dtype=pl.String) for c in table.quasi})
+    except (KeyError, TypeError, pl.exceptions.PolarsError):
+        raise InputError("The cells of the plan are not one list of texts per quasi-identifier.") from None
+    shape = Release.generalized(
+        frame, sensitive=None, quasi=table.quasi, hierarchies=table.shape.hierarchies, name="the plan"
+    )
+    rows = table.frame.select(table.quasi).with_columns(pl.int_range(table.rows).alias("\0row"))
+    found = locate(shape, "the plan", Register.of(rows, id="\0row", quasi=table.quasi)).candidates
+    group = np.full(table.rows, -1, dtype=np.int32)
+    fits = found.counts > 0
+    group[fits] = found.group[found.start[:-1][fits]]
+    shown = shape.cells()
+    return Grouped(group, {c: shown[c].fill_null("*").to_list() for c in table.quasi})

@@ -1,0 +1,174 @@
+"""``showthrough publish``: a raw table in, a release folder out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from showthrough.cli.common import errors_as_sentences, out, stages
+from showthrough.errors import InputError
+
+INCONCLUSIVE = 4
+
+
+def publish(
+    table: Annotated[Path, typer.Argument(help="The raw table: CSV or Parquet, one record per person.")],
+    output: Annotated[Optional[Path], typer.Option("--output", "-o", help="Release folder to write.")] = None,
+    method: Annotated[
+        str,
+        typer.Option(help="mondrian, mondrian-relaxed, local-recoding, full-domain, anatomy, mdav or xcolor."),
+    ] = "mondrian",
+    id: Annotated[Optional[str], typer.Option("--id", help="Column with the person's pseudonym.")] = None,
+    sensitive: Annotated[Optional[str], typer.Option(help="Column with the sensitive value.")] = None,
+    quasi: Annotated[
+        Optional[str], typer.Option(help="Quasi-identifiers with commas: zip,age. Default: all others.")
+    ] = None,
+    hierarchy: Annotated[
+        Optional[list[str]], typer.Option(help="COLUMN=FILE: hierarchy of a quasi-identifier, as ARX writes it.")
+    ] = None,
+    k: Annotated[Optional[int], typer.Option("--k", help="k-anonymity.")] = None,
+    distinct_l: Annotated[Optional[int], typer.Option(help="Distinct l-diversity.")] = None,
+    frequency_l: Annotated[Optional[float], typer.Option(help="Frequency l-diversity.")] = None,
+    entropy_l: Annotated[Optional[float], typer.Option(help="Entropy l-diversity.")] = None,
+    recursive: Annotated[Optional[str], typer.Option(metavar="C,L", help="Recursive (c,l)-diversity.")] = None,
+    t: Annotated[Optional[float], typer.Option("--t", help="t-closeness (equal distance).")] = None,
+    alpha: Annotated[Optional[float], typer.Option(help="(α,k)-anonymity, with the k of --k or 1.")] = None,
+    beta: Annotated[Optional[float], typer.Option(help="β-likeness.")] = None,
+    delta_disclosure: Annotated[Optional[float], typer.Option(help="δ-disclosure.")] = None,
+    dissimilarity: Annotated[
+        Optional[str], typer.Option(metavar="EPS,DELTA,K", help="(ε,δ)^k-dissimilarity, for xcolor.")
+    ] = None,
+    metric: Annotated[str, typer.Option(help="Distance of dissimilarity: numeric or equal.")] = "numeric",
+    m_unique: Annotated[Optional[int], typer.Option(help="m-uniqueness.")] = None,
+    k_map: Annotated[Optional[int], typer.Option(help="k-map (needs --population).")] = None,
+    presence: Annotated[Optional[str], typer.Option(metavar="MIN,MAX", help="δ-presence (needs --population).")] = None,
+    population: Annotated[Optional[Path], typer.Option(help="The population, with the same quasi-identifiers.")] = None,
+    kind: Annotated[
+        Optional[str], typer.Option(help="generalized or bucketized, if not what the method makes.")
+    ] = None,
+    suppress: Annotated[
+        float, typer.Option(min=0, help="Rows that may be suppressed: a share below 1, or a number.")
+    ] = 0,
+    missing: Annotated[str, typer.Option(help="Empty cells: refuse, value (of their own) or suppress.")] = "refuse",
+    coding: Annotated[
+        Optional[list[str]],
+        typer.Option(help="COLUMN=LOW:HIGH: lowest and highest published number; either may be empty."),
+    ] = None,
+    cells: Annotated[
+        str, typer.Option(help="Ranges of mondrian: tight, or recursion (they cover everybody).")
+    ] = "tight",
+    passes: Annotated[int, typer.Option(min=0, help="Passes of local recoding.")] = 40,
+    history: Annotated[
+        Optional[list[Path]], typer.Option(help="An earlier release (folder), oldest first; once per release.")
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option(help="independent, history-guided, m-invariance or guarded.")
+    ] = "independent",
+    max_posterior: Annotated[
+        Optional[float], typer.Option(min=0, max=1, help="Guard: largest probability of a value.")
+    ] = None,
+    max_gain: Annotated[
+        Optional[float], typer.Option(min=0, max=1, help="Guard: largest growth by this release.")
+    ] = None,
+    certain: Annotated[int, typer.Option(min=0, help="Guard: persons who may be certain.")] = 0,
+    integral: Annotated[
+        str, typer.Option(help="Guard: whole values are not looked at (no), checked or required.")
+    ] = "checked",
+    repair: Annotated[str, typer.Option(help="History-guided: report, counterfeits, dissolve or hold.")] = "report",
+    hold_back: Annotated[bool, typer.Option("--hold-back", help="Records may be held back.")] = False,
+    accept_exposed: Annotated[
+        bool, typer.Option("--accept-exposed", help="Guard: go on although earlier releases expose somebody.")
+    ] = False,
+    changed: Annotated[
+        str, typer.Option(help="Persons whose value changed: refuse, or split into two persons.")
+    ] = "refuse",
+    plan: Annotated[Optional[Path], typer.Option(help="Recode as an earlier release did: its plan.json.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Compare all strategies; write nothing.")] = False,
+    link: Annotated[bool, typer.Option("--link", help="Save who is in which group beside it (private).")] = False,
+    name: Annotated[Optional[str], typer.Option(help="Name of the release. Default: that of the folder.")] = None,
+    format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release folder.")] = False,
+    seconds: Annotated[float, typer.Option(min=1, help="Guard: time limit.")] = 600.0,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same release.")] = 0,
+    encoding: Annotated[Optional[str], typer.Option(help="Text encoding of CSV files, if not UTF-8.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
+) -> None:
+    """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
+    with errors_as_sentences(audience="internal"):
+        from showthrough.cli.limits import Limits
+        from showthrough.cli.publishing import Request, compared, published
+
+        limits = Limits(
+            k=k, distinct_l=distinct_l, frequency_l=frequency_l, entropy_l=entropy_l, recursive=recursive,
+            m_unique=m_unique, t=t, distance="equal", reference="all", alpha=alpha, beta=beta, enhanced=False,
+            delta_disclosure=delta_disclosure, dissimilarity=dissimilarity, metric=metric, floor=False, k_map=k_map,
+            presence=presence,
+        )  # fmt: skip
+        if (output is None) == (not dry_run):
+            raise InputError("Name the release folder to write with -o FOLDER, or use --dry-run, which writes nothing.")
+        request = Request(
+            table=table,
+            limits=limits,
+            roles={"id": id, "sensitive": sensitive, "quasi": _listed(quasi)},
+            hierarchies=hierarchy or [],
+            population=population,
+            history=history or [],
+            coding=coding or [],
+            policy=_policy(strategy, dry_run, max_posterior, max_gain, certain, integral),
+            plan=plan,
+            encoding=encoding,
+            options={
+                "method": method, "strategy": strategy, "output": kind, "suppression_limit": suppress,
+                "missing": missing,
+                "cells": cells, "passes": passes, "repair": repair, "hold_back": hold_back, "changed": changed,
+                "exposed": "accept" if accept_exposed else "refuse", "seconds": seconds, "seed": seed,
+                "name": name or ("" if output is None else output.name),
+            },
+        )  # fmt: skip
+        with stages(quiet=quiet) as progress:
+            if dry_run:
+                found = compared(request, progress)
+            else:
+                release = published(request, progress)
+        if dry_run:
+            from showthrough.report.terminal import frame_table
+
+            out().print(frame_table(found, title="Strategies for the next release (nothing was written)"))
+            return
+        assert output is not None
+        _save(release, output, format=format, overwrite=overwrite, link=link, quiet=quiet)
+    guard = release.made.guard
+    if guard is not None and not guard.review.conclusive:
+        raise typer.Exit(INCONCLUSIVE)
+
+
+def _save(release: Any, output: Path, *, format: str, overwrite: bool, link: bool, quiet: bool) -> None:
+    from showthrough.anonymizers.plan import write_plan
+
+    release.save(output, format=format, overwrite=overwrite, link=link)
+    write_plan(release, output)
+    if not quiet:
+        from rich.text import Text
+
+        console = out()
+        console.print(Text(f"{output}: {release!r}"))
+        console.print(Text(str(release.made)))
+
+
+def _policy(
+    strategy: str, dry_run: bool, max_posterior: float | None, max_gain: float | None, certain: int, integral: str
+) -> Any:
+    from showthrough.policy.policy import Policy
+
+    if strategy != "guarded" and not (dry_run and max_posterior is not None):
+        if max_posterior is not None or max_gain is not None:
+            raise InputError("Limits on the joint posterior are kept by --strategy guarded.")
+        return None
+    return Policy(max_posterior=max_posterior, max_gain=max_gain, certain=certain, integral=integral)
+
+
+def _listed(given: str | None) -> Sequence[str] | None:
+    return None if given is None else [c.strip() for c in given.split(",") if c.strip()]
