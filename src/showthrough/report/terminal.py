@@ -90,10 +90,14 @@ def frame_table(frame: pl.DataFrame, *, title: str, most: int = 200) -> Table:
     for name in frame.columns:
         table.add_column(name, overflow="fold", justify="right" if frame[name].dtype.is_numeric() else "left")
     for row in frame.head(most).iter_rows():
-        table.add_row(*(Text(printable("" if cell is None else str(cell))) for cell in row))
+        table.add_row(*(Text(printable(_shown(cell))) for cell in row))
     if frame.height > most:
         table.caption = f"… and {frame.height - most} more"
     return table
+
+
+def _shown(cell: Any) -> str:
+    return "" if cell is None else f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
 def locatability_table(frame: pl.DataFrame) -> Table:
