@@ -1,9 +1,11 @@
 """``showthrough check`` on every kind of release, with hierarchies, utility, trees, and on tables that are traps."""
 
 import json
+from importlib.resources import files
 
 import polars as pl
 import pytest
+from jsonschema import Draft202012Validator, ValidationError
 
 from showthrough.release.release import Release
 from tests.cli.running import run
@@ -18,6 +20,7 @@ PLAIN = pl.DataFrame(
 RAW = PLAIN.with_columns(
     zip=pl.Series(["13053", "13068", "14850", "14853", "13053"]), age=pl.Series(["21", "28", "31", "39", "25"])
 )
+SCHEMA = Draft202012Validator(json.loads((files("showthrough.report") / "check.schema.json").read_text("utf-8")))
 TREE = "flu;lung;*\nasthma;lung;*\ngout;joint;*\n"
 
 
@@ -35,7 +38,9 @@ def home(tmp_path, monkeypatch):
 def told(*arguments):
     done = run("check", *arguments, "--json", "-")
     assert done.code in (0, 1), done.err
-    return done.code, json.loads(done.out)
+    found = json.loads(done.out)
+    SCHEMA.validate(found)
+    return done.code, found
 
 
 def levels(found, place=0):
@@ -215,6 +220,7 @@ def test_traps_give_answers_or_sentences(home, name):
             assert not quasi
         else:
             found = json.loads(done.out)
+            SCHEMA.validate(found)
             assert found["releases"][0]["results"][0]["persons"] == frame.height
             assert levels(found)["k-anonymity"] >= 1
     for kind in ("generalized", "microaggregated", "counted", "bucketized"):
@@ -225,3 +231,22 @@ def test_traps_give_answers_or_sentences(home, name):
             done = run("check", "trap.csv", "--kind", kind, "--sensitive", "d", "--quasi", ",".join(quasi))
             assert done.code in (0, 2)
             assert done.code == 0 or done.err.startswith("Error: ")
+
+
+def test_the_json_keeps_to_its_schema_and_nothing_else(home):
+    Draft202012Validator.check_schema(SCHEMA.schema)
+    every = ["--k", 2, "--negations", 1, "--risk", "category", "--population", "plain.csv", "--table", "raw.csv"]
+    _, found = told("plain.csv", *ROLES, "--suppressed", "*", *every)
+    assert "group" not in json.dumps(found["releases"][0]["results"][0]["checks"][0]["worst"])
+    told("plain.csv", *ROLES, "--k", 9, "--audience", "internal")
+    with pytest.raises(ValidationError):
+        SCHEMA.validate({**found, "persons": ["someone"]})
+
+
+def test_a_bucketized_release_keeps_its_groups_beside_other_files(home):
+    rows = RAW.with_columns(id=pl.Series(list("abcde")), g=pl.Series([1, 1, 1, 2, 2]))
+    Release.bucketized(rows, id="id", sensitive="disease", group="g", name="b").save("b")
+    code, found = told("b", "plain.csv", *ROLES, "--distinct-l", 1, "--k", 1)
+    assert (code, levels(found)["k-anonymity"], levels(found, 1)["k-anonymity"]) == (0, 2, 1)
+    _, found = told("b", "--table", "raw.csv", "--queries", 10)
+    assert found["releases"][0]["utility"]["gcp_published"] == 0

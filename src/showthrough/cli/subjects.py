@@ -84,8 +84,7 @@ def read_subjects(paths: Sequence[Path], values: Sequence[Path] | None, columns:
     found: list[Subject] = []
     for k, path in enumerate(paths):
         if path.suffix == ".toml" and path.is_file():
-            roles = Roles(columns.sensitive, columns.quasi, columns.others, columns.suppressed)
-            found += [Subject(r.name or path.stem, r, roles) for r in read_history(path)[0]]
+            found += [Subject(r.name or path.stem, r, _roles(r, columns)) for r in read_history(path)[0]]
         else:
             found.append(_subject(path, values[k] if values else None, columns))
     names = [subject.name for subject in found]
@@ -95,10 +94,9 @@ def read_subjects(paths: Sequence[Path], values: Sequence[Path] | None, columns:
 
 
 def _subject(path: Path, values: Path | None, columns: Columns) -> Subject:
-    roles = Roles(columns.sensitive, columns.quasi, columns.others, columns.suppressed)
     if path.is_dir():
         release = read_release(path, values)
-        return Subject(release.name or path.name, release, roles)
+        return Subject(release.name or path.name, release, _roles(release, columns))
     only = columns.sensitive[0] if len(columns.sensitive) == 1 else None
     given = Given(columns.id, only, columns.group, columns.quasi, columns.count)
     if path.is_file():
@@ -115,6 +113,12 @@ def _subject(path: Path, values: Path | None, columns: Columns) -> Subject:
         release = read_release(path, values, kind=kind, encoding=columns.encoding, **named)
         return Subject(path.stem, release, Roles((), None, columns.others, columns.suppressed))
     return _plain(path, given, columns)
+
+
+def _roles(release: Release, columns: Columns) -> Roles:
+    """The groups of a bucketized release are its own, whatever quasi-identifiers other files have."""
+    quasi = None if release.kind == "bucketized" else columns.quasi
+    return Roles(columns.sensitive, quasi, columns.others, columns.suppressed)
 
 
 def _plain(path: Path, given: Given, columns: Columns) -> Subject:
