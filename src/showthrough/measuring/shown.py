@@ -93,11 +93,16 @@ class Shown:
 
     def part(self, ends: tuple[int, int]) -> Reals:
         """The part of each group's cell that lies between two value codes, both included."""
-        key = np.repeat(np.arange(self.covered.size), self.covered) * self.labels.len() + self.code
+        key = self._keys
         base = np.arange(self.covered.size) * self.labels.len()
         inside = np.searchsorted(key, base + ends[1], side="right") - np.searchsorted(key, base + ends[0], side="left")
         found: Reals = (inside / self.covered)[self.cells.codes]
         return found
+
+    @cached_property
+    def _keys(self) -> Ints:
+        """Cells and the values they cover as ascending numbers."""
+        return np.repeat(np.arange(self.covered.size), self.covered) * self.labels.len() + self.code
 
     def attribute(self) -> Attribute:
         """The same for finding out which rows fit which groups."""
