@@ -125,6 +125,10 @@ def test_counterfeits_count_as_published_and_are_told():
     assert sentence in levels(release)["sentence"][0]
     assert sentence in str(KAnonymity(2).check(release))
     assert of_release(release, quasi=["age"]).real.tolist() == [1, 1]
+    people = FRAME[1:].drop("disease")  # one of the first group's records is nobody's
+    assert KMap(1, population=people).check(release).level == 1
+    with pytest.raises(InputError, match="must hold everybody"):
+        KMap(1, population=people).check(Release.generalized(FRAME, sensitive="disease", quasi=["zip", "age"]))
 
 
 def test_population_and_wildcards_by_the_cells_of_a_release():

@@ -66,7 +66,8 @@ class DeltaPresence(Checked):
 
     def level(self, counts: GroupCounts) -> Reals:
         """The share of the population's class that is in the release."""
-        return counts.size / _sizes(self.population, counts)
+        with np.errstate(divide="ignore"):  # a group of counterfeits alone may fit nobody
+            return counts.size / _sizes(self.population, counts)
 
     def met(self, level: Reals) -> Flags:
         """Between minimum and maximum."""
@@ -122,8 +123,12 @@ def persons_of(population: Any, counted: Counted) -> tuple[Ints, int]:
     """Persons of the population per group of the release, and its classes without anybody in the release."""
     if population is None:
         raise InputError("This criterion compares a release with its population: give population=.")
+    members = counted.counts.size if counted.real is None else counted.real  # counterfeits are in no population
     if isinstance(population, (np.ndarray, list)):
-        return _sizes(population, counted.counts), 0
+        given = _sizes(population, counted.counts)
+        if (given < members).any():
+            raise InputError("A group of the release has more persons than the population has there.")
+        return given, 0
     if not counted.quasi:
         raise InputError(
             "A population is compared by quasi-identifiers, which make no groups here: name them (quasi), or give "
@@ -142,8 +147,8 @@ def persons_of(population: Any, counted: Counted) -> tuple[Ints, int]:
     classes = theirs.group_by(keys).agg(pl.len().cast(pl.Int64).alias("persons"))
     joined = mine.join(classes, on=keys, how="left", nulls_equal=True, maintain_order="left")
     sizes = joined["persons"].fill_null(0).to_numpy()
-    if (sizes < counted.counts.size).any():
-        short = int((sizes < counted.counts.size).sum())
+    if (sizes < members).any():
+        short = int((sizes < members).sum())
         raise InputError(
             f"{short} groups of the release have more persons than the population has there: the population must hold "
             "everybody in the release, recoded like it."
@@ -157,6 +162,4 @@ def _sizes(population: Any, counts: GroupCounts) -> Ints:
     sizes = np.asarray(population, dtype=np.int64)
     if sizes.shape != (counts.groups,):
         raise InputError(f"Expected the population of {counts.groups} groups, got {sizes.size} numbers.")
-    if (sizes < counts.size).any():
-        raise InputError("A group of the release has more persons than the population has there.")
     return sizes
