@@ -239,10 +239,11 @@ def _seats(history: History, codes: Codes) -> tuple[Codes, Ints]:
         return codes, owner
     width = np.where(codes >= known, size[np.maximum(codes - known, 0)], 1)
     total = float(width.astype(np.float64).prod(axis=0).sum())
-    if total > MOST_SEATS:
+    most = MOST_SEATS // codes.shape[0]  # each combination names a group of every release
+    if total > most:
         raise InputError(
             f"Persons fit so many groups that there are {total:.2g} combinations of groups over the releases; at most "
-            f"{MOST_SEATS:,} can be weighed. Say who is in which release (presence), give more quasi-identifiers, or "
+            f"{most:,} can be weighed. Say who is in which release (presence), give more quasi-identifiers, or "
             "look at fewer releases together."
         )
     groups = codes.copy()

@@ -1,0 +1,116 @@
+"""Random histories of all kinds with a register, against a dense program built by comparing everybody with everything."""
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from showthrough import infer
+from showthrough.errors import ContradictionError
+from tests.located_cases import located
+from tests.oracles import register as oracle
+from tests.oracles import seats
+
+
+def expected(case, changed):
+    """The dense program, or None if nothing fits."""
+    try:
+        form = oracle.seating(case.tables, domain=case.domain, split=changed == "split")
+    except oracle.Contradicted:
+        return None
+    return form if all(form.options(p) for p in form.fits) and seats.feasible(form) else None
+
+
+def identified(post, row):
+    """A row with the part of a split id as the oracle calls it."""
+    if post.history.split_release is None:
+        return row
+    id, release, *rest = row
+    return (id if release is None else ("part", id, post.history.names.index(release)), *rest)
+
+
+def is_named(person):
+    return isinstance(person, str) or person[0] == "part"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["refuse", "split"]), st.booleans())
+def test_probabilities_facts_and_contradictions(seed, changed, tampered):
+    case = located(seed, tampered=tampered)
+    known = {"register": case.register, "domain": case.domain}
+    form = expected(case, changed)
+    if form is None:
+        with pytest.raises(ContradictionError) as caught:
+            infer(case.releases, changed=changed, **known)
+        clash = caught.value.contradiction
+        assert clash is None or clash.verify(case.releases, **known)
+        return
+    post = infer(case.releases, changed=changed, **known)
+    truth = {pair: p for pair, p in seats.maximum_entropy(form).items() if is_named(pair[0])}
+    found = {row[:2]: row[2] for row in (identified(post, r) for r in post.to_frame().iter_rows())}
+    for pair in truth.keys() | found.keys():
+        assert found.get(pair, 0.0) == pytest.approx(truth.get(pair, 0.0), abs=1e-8)
+    limits = seats.bounds(form)
+    for row in post.proven().iter_rows(named=True):
+        release = row.get("release")
+        person = row["id"] if release is None else ("part", row["id"], post.history.names.index(release))
+        low, high = limits.get((person, row["value"]), (0.0, 0.0))
+        assert low > 1 - 1e-7 if row["fact"] == "certain" else high < 1e-7
+        assert post.explain(row["id"], row["value"], release=release).verify(case.releases, **known)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_parts_of_the_history(seed):
+    case = located(seed, most_releases=3)
+    known = {"register": case.register, "domain": case.domain}
+    if any(expected_prefix is None for expected_prefix in _parts(case)):
+        return
+    post = infer(case.releases, **known)
+    told = post.attribution()
+    for k, name in enumerate(post.history.names, start=1):
+        prefix = infer(case.releases[:k], **known)
+        best = {i: max(prefix.of(i).values()) for i in prefix.history.ids}
+        rows = told.filter(pl.col("release") == name)
+        assert dict(zip(rows["id"], rows["p_after"], strict=True)) == pytest.approx(best, abs=1e-8)
+    assert post.channels()["largest_change"].is_between(0, 1).all()
+    assert post.leave_one_out()["p_with"].is_between(0, 1.0 + 1e-12).all()
+    assert post.smallest_sets().height == post.proven().filter(pl.col("fact") == "certain").height
+    if len(case.releases) > 1:
+        grown = infer(case.releases[:-1], **known).extend(case.releases[-1])
+        assert dict(_pairs(grown)) == pytest.approx(dict(_pairs(post)), abs=1e-8)
+
+
+def _parts(case):
+    """Every subset of the releases fits alone: a whole that fits does not promise it (placements are maximal)."""
+    whole = range(len(case.tables))
+    chosen = [[r for r in whole if mask >> r & 1] for mask in range(1, 1 << len(case.tables))]
+    for own in chosen:
+        part = type(case)(case.register, [], [case.tables[r] for r in own], case.domain)
+        yield expected(part, "refuse")
+
+
+def _pairs(post):
+    return ((row[:2], row[2]) for row in post.to_frame().iter_rows())
+
+
+def test_nobody_in_the_register_is_in_any_release():
+    case = located(1479)
+    post = infer(case.releases, register=case.register)
+    assert post.to_frame().height == 0
+    assert post.channels()["largest_change"].to_list() == [0.0]
+
+
+def test_a_row_that_others_have_used_up_is_a_contradiction_by_itself():
+    case = located(5025, tampered=True)
+    with pytest.raises(ContradictionError) as caught:
+        infer(case.releases, register=case.register, domain=case.domain)
+    assert caught.value.contradiction.verify(case.releases, register=case.register, domain=case.domain)
+
+
+def test_a_value_of_the_domain_alone_can_be_proven_impossible():
+    case = located(1122)
+    post = infer(case.releases, register=case.register, domain=case.domain)
+    proof = post.explain("p1", "e")
+    assert proof.verify(case.releases, register=case.register, domain=case.domain)
+    assert not proof.verify(case.releases, register=case.register)
