@@ -23,7 +23,7 @@ class Table:
     sure: bool = False
 
 
-class Contradicted(Exception):  # noqa: N818
+class Contradicted(Exception):  # noqa: N818 - a finding, not an error
     """Persons known to be present find no place."""
 
 

@@ -97,9 +97,8 @@ def channels(post: Posterior) -> pl.DataFrame:
         moved = np.fmax(_change(post, alone[u], both), _change(post, alone[v], both))
         concerned = int((moved > CHANNEL).sum())
         rows.append((h.names[u], h.names[v], concerned > 0, concerned, float(np.nan_to_num(moved).max(initial=0.0))))
-    schema = ["first", "second", "channel", "persons", "largest_change"]
-    types = {"first": pl.String, "second": pl.String, "channel": pl.Boolean}
-    return pl.DataFrame(rows, schema=schema, orient="row", schema_overrides=types)
+    names = {"first": pl.String, "second": pl.String, "channel": pl.Boolean}
+    return pl.DataFrame(rows, schema={**names, "persons": pl.Int64, "largest_change": pl.Float64}, orient="row")
 
 
 def view(post: Posterior, releases: Sequence[int]) -> View:
