@@ -1,12 +1,15 @@
 """A release written to CSV, read back and linked: the same groups, and everybody's own group among the candidates."""
 
+import json
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough import Register, Release, infer, read_release
-from showthrough.errors import ReleaseError
+from showthrough.errors import InputError, ReleaseError
+from showthrough.examples import hospitals
 from showthrough.register.locating import locate, understood
 
 SEX = ["f", "m"]
@@ -101,3 +104,36 @@ def test_how_cells_were_understood_counts_rows_of_the_file():
     release = Release.generalized(frame, sensitive="v", quasi=["age"], name="G")
     told = understood(release, "G")
     assert told.select("cell", "rows").rows() == [("2*", 2), ("30", 1), ("*", 1)]
+
+
+def test_a_datapackage_declares_the_values_that_somebody_outside_may_have(tmp_path):
+    (tmp_path / "G.csv").write_text("age,v\n2*,a\n2*,b\n")
+    fields = [
+        {"name": "age", "showthrough:role": "quasi"},
+        {"name": "v", "showthrough:role": "sensitive", "constraints": {"enum": ["a", "b", "c"]}},
+    ]
+    package = {"resources": [{"name": "g", "path": "G.csv", "schema": {"fields": fields}}]}
+    (tmp_path / "datapackage.json").write_text(json.dumps(package))
+    release = read_release(tmp_path / "G.csv")
+    people = pl.DataFrame({"id": [1, 2, 3], "age": [21, 22, 23]})
+    post = infer([release], register=people)
+    assert set(post.of(1)) == {"a", "b", "c"}
+    bare = Release.generalized({"age": ["2*", "2*"], "v": ["a", "b"]}, sensitive="v", quasi=["age"], name="G")
+    assert post.of(1) == pytest.approx(infer([bare], register=people, domain=["c"]).of(1))
+    assert set(infer([release.recoded({"a": "A", "b": "B", "c": "C"})], register=people).of(1)) == {"A", "B", "C"}
+    with pytest.raises(InputError, match="list of values"):
+        infer([bare], register=people, domain="c")
+
+
+def test_extended_by_a_release_that_only_tells_who_is_who():
+    first, second = hospitals.releases()
+    later = Release.generalized(
+        {"id": ["Alice"], "zip": ["13012"], "age": ["28"], "nationality": ["*"]},
+        sensitive=None,
+        quasi=hospitals.QUASI,
+        id="id",
+        name="later",
+    )
+    someone = pl.DataFrame({"id": ["Emil"], "zip": ["13053"], "age": [47], "nationality": ["Danish"]})
+    post = infer([first, second], register=someone)
+    assert post.extend(later).of("Alice") == {"AIDS": 1.0}

@@ -20,17 +20,20 @@ from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.problem import Problem, build, refuse_orphan_rows
 from showthrough.inference.run import Log, accepted, certified, infer_given, solve
-from showthrough.register.place import positions
+from showthrough.register.place import positions, register_of
+from showthrough.release.release import Release
 
 if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior
-    from showthrough.release.release import Release
 
 
 def extend(post: Posterior, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
     """The posterior of the history with ``release`` at its end."""
     releases = [*post.history.releases, release]
     changed, given = post.history.changed, replace(post.history.given, names=None)
+    if isinstance(release, Release) and release.sensitive is None:  # it tells who is who, not who has what
+        given = replace(given, register=register_of([release], given.register))
+        return infer_given(post.history.releases, given, changed, progress=progress)
     log = Log(progress or (lambda _: None))
     with log.stage("reading groups"):
         grown = encode(releases, changed=changed, given=given)

@@ -16,7 +16,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
 from showthrough.register.locating import names_of
-from showthrough.register.place import Given, place, register_of
+from showthrough.register.place import Given, declared, place, register_of
 from showthrough.register.placing import Placing
 from showthrough.release.release import Release
 
@@ -78,11 +78,11 @@ class Proof:
 
         Where persons were placed by a register or a membership, give the same again.
         """
-        releases, members = _members(releases, register, membership, domain)
+        releases, members = _members(releases, register, membership)
         return members is not None and proof_check.holds(
             releases,
             members,
-            domain=domain,
+            domain=declared(releases, domain),
             steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
             person=(self.id, self.release),
             value=self.value,
@@ -118,11 +118,11 @@ class Contradiction:
         domain: Sequence[Any] = (),
     ) -> bool:
         """Re-check from the published releases alone."""
-        releases, members = _members(releases, register, membership, domain)
+        releases, members = _members(releases, register, membership)
         return members is not None and proof_check.contradicts(
             releases,
             members,
-            domain=domain,
+            domain=declared(releases, domain),
             steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
             split=self.changed == "split",
         )
@@ -132,13 +132,11 @@ class Contradiction:
 
 
 def _members(
-    releases: Sequence[Release], register: Any, membership: Mapping[str, Any] | None, domain: Sequence[Any]
+    releases: Sequence[Release], register: Any, membership: Mapping[str, Any] | None
 ) -> tuple[list[Release], list[proof_check.Members] | None]:
     """Who can be where, worked out anew; None if the releases are not those that the proof is about."""
     told = [r for r in releases if r.roles.sensitive is not None]
-    given = Given(
-        register_of([r for r in releases if r.roles.sensitive is None], register), membership or {}, tuple(domain)
-    )
+    given = Given(register_of([r for r in releases if r.roles.sensitive is None], register), membership or {})
     try:
         placings = [place(release, name, given) for release, name in zip(told, names_of(told), strict=True)]
     except InputError:

@@ -30,7 +30,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.inference.problem import build, refuse_orphan_rows, select
 from showthrough.inference.reduce import Reduced, reduce
 from showthrough.register.locating import names_of
-from showthrough.register.place import Given, register_of
+from showthrough.register.place import Given, declared, register_of
 from showthrough.release.release import Release
 
 CHANGED = ("refuse", "split")
@@ -107,7 +107,7 @@ def known(
     strange = [name for name in membership or {} if name not in names]
     if strange:
         raise InputError(f"A membership is given for {strange[0]!r}, but the releases are {', '.join(names)}.")
-    return told, Given(register_of(mute, register), membership or {}, tuple(domain))
+    return told, Given(register_of(mute, register), membership or {}, declared(told, domain))
 
 
 def infer_given(

@@ -155,6 +155,13 @@ def located_in(releases: Sequence[Release], given: Given) -> pl.DataFrame | None
     return pl.concat(frames) if frames else None
 
 
+def declared(releases: Sequence[Release], domain: Sequence[Any]) -> tuple[Any, ...]:
+    """The values that somebody outside a release may have: those given and those that releases declare."""
+    if isinstance(domain, str):
+        raise InputError(f"The domain is a list of values, not the text {domain!r}.")
+    return tuple(dict.fromkeys([*domain, *(value for release in releases for value in release.domain)]))
+
+
 def register_of(releases: Sequence[Release], given: Any) -> Register | None:
     """The register that is given, or what releases without a sensitive column tell about who is who."""
     from showthrough.register.register import Register

@@ -81,6 +81,7 @@ def read_release(
         options = {**microaggregated.options(ordinal, nominal), "locate": locate}
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
+        loaded = replace(loaded, domain=_declared(loaded, described))
     if hierarchies is not None:
         loaded = replace(loaded, hierarchies=MappingProxyType({c: as_hierarchy(h) for c, h in hierarchies.items()}))
     if value_map is None:
@@ -109,6 +110,14 @@ def fill_roles(given: Given, described: Mapping[str, Any]) -> Given:
     if given.quasi is None and "quasi" in found:
         filled["quasi"] = tuple(found["quasi"])
     return replace(given, **filled)
+
+
+def _declared(release: Release, described: Mapping[str, Any]) -> tuple[Any, ...]:
+    """All values of the sensitive column, where the description lists them."""
+    values = getattr(described.get(release.sensitive or ""), "enum", ())
+    if not values or release.sensitive is None:
+        return ()
+    return tuple(pl.Series(list(values), dtype=pl.String).cast(release.tally["value"].dtype, strict=False).drop_nulls())
 
 
 def _from_folder(source: str, values: object, counterfeits: object) -> Release:

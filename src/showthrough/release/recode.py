@@ -40,7 +40,8 @@ def recoded(release: Release, mapping: Mapping[Any, Any]) -> Release:
     tally = renamed.group_by("group", pl.col("new").alias("value")).agg(pl.col("n").sum())
     tally = ordered(tally.select("group", "value", "n"))
     assert group_sizes(tally)["n"].equals(group_sizes(release.tally)["n"])  # nobody is lost by renaming
-    return replace(release, tally=tally)
+    further = [mapping[v] if v in mapping else by_text.get(_text(v)) for v in release.domain]
+    return replace(release, tally=tally, domain=tuple(v for v in further if v is not None))
 
 
 def read_value_map(path: str | os.PathLike[str], *, encoding: str | None = None) -> dict[Any, Any]:

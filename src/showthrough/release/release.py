@@ -56,6 +56,7 @@ class Release:
     ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
     locate: str = "nearest"
     made: Any = None  # how `anonymize` made it and what it cost; never saved
+    domain: tuple[Any, ...] = ()  # values that the publisher declares possible, whether they occur or not
     source: str = ""  # the file, for messages
     first_row: pl.Series | None = None  # where each group first stands in it, from 0, for messages
 
