@@ -110,3 +110,33 @@ def test_suspects_lower_the_status():
     assert judge(0.0, 0.0, 3) is Status.CERTIFIED
     assert judge(float("nan"), 0.0, 0) is Status.NOT_CONVERGED
     assert len(FIGURE1) == 2
+
+
+def test_one_wrong_component_among_a_million_is_caught():
+    islands = 1_000_000
+    frame = pl.DataFrame(
+        {
+            "id": np.arange(2 * islands),
+            "group": np.repeat(np.arange(islands), 2),
+            "value": np.tile(np.array([0, 1]), islands),
+        }
+    )
+    release = Release.bucketized(frame, id="id", sensitive="value", group="group", name="D")
+    post = infer([release])
+    right = answer_of(post)
+    found = checker.check(post.history, right)
+    assert found.island_gap.size == islands
+    assert judge(found.gap, found.residual, 0) is Status.EXACT
+    # both persons of a group share a signature: their answer is moved away from a half, off the counts
+    wrong = right.p.copy()
+    wrong[2 * 700_000] += 1e-4
+    wrong[2 * 700_000 + 1] -= 1e-4
+    found = checker.check(post.history, replace(right, p=wrong))
+    assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
+    assert np.flatnonzero(found.island_residual > 1e-5).tolist() == [700_000]
+    # multipliers that belong to another answer: the counts hold, the gap tells
+    off = right.mu.copy()
+    off[2 * 700_000] += 1e-3
+    found = checker.check(post.history, replace(right, mu=off))
+    assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
+    assert np.flatnonzero(found.island_gap > 1e-10).tolist() == [700_000]
