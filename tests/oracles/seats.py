@@ -15,6 +15,8 @@ from itertools import product
 import numpy as np
 from scipy.optimize import linprog
 
+from tests.oracles.dense import most_even
+
 Pair = tuple[Hashable, Hashable]
 
 
@@ -75,27 +77,7 @@ def maximum_entropy(case: Seating) -> dict[Pair, float]:
         c[k] = -1.0
         free.append(-linprog(c, A_eq=A, b_eq=b, bounds=(0, 1)).fun > 1e-7)
     kept = np.array(free)
-    A = A[:, kept]
-    x, nu = np.full(A.shape[1], 0.5), np.zeros(A.shape[0])
-
-    def remainder(x: np.ndarray, nu: np.ndarray) -> np.ndarray:
-        return np.concatenate([np.log(x) + 1 + A.T @ nu, A @ x - b])
-
-    for _ in range(300):
-        r = remainder(x, nu)
-        if np.abs(r).max() < 1e-13:
-            break
-        kkt = np.block([[np.diag(1 / x), A.T], [A, np.zeros((A.shape[0],) * 2)]])
-        step = np.linalg.lstsq(kkt, -r, rcond=1e-13)[0]
-        dx, dnu = step[: x.size], step[x.size :]
-        shrink = dx < 0
-        t = min(1.0, 0.99 * float((-x[shrink] / dx[shrink]).min())) if shrink.any() else 1.0
-        while t > 1e-12 and np.linalg.norm(remainder(x + t * dx, nu + t * dnu)) > (1 - 0.1 * t) * np.linalg.norm(r):
-            t *= 0.5
-        if t <= 1e-12:
-            break
-        x, nu = x + t * dx, nu + t * dnu
-    assert np.abs(A @ x - b).max() < 1e-9, "the oracle did not converge"
+    x = most_even(A[:, kept], b)
     found: dict[Pair, float] = {}
     for (p, v, _), q in zip([u for u, f in zip(variables, free, strict=True) if f], x, strict=True):
         found[p, v] = found.get((p, v), 0.0) + float(q)
