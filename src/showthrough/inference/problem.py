@@ -241,8 +241,9 @@ def _seats(history: History, codes: Codes) -> tuple[Codes, Ints]:
     total = float(width.astype(np.float64).prod(axis=0).sum())
     most = MOST_SEATS // codes.shape[0]  # each combination names a group of every release
     if total > most:
+        told = f"{total:,.0f}" if total < 1e12 else f"{total:.2g}"
         raise InputError(
-            f"Persons fit so many groups that there are {total:.2g} combinations of groups over the releases; at most "
+            f"Persons fit so many groups that there are {told} combinations of groups over the releases; at most "
             f"{most:,} can be weighed. Say who is in which release (presence), give more quasi-identifiers, or "
             "look at fewer releases together."
         )

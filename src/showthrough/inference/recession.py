@@ -66,10 +66,8 @@ def prove(problem: Reduced, x: Reals, d: Reals) -> Found:
     zeros = np.zeros(patch.variables.size, dtype=bool)
     for candidate in _roundings(patch, flat[patch.rows]):
         _accept(problem, patch, candidate, falling, open_clusters, weights, zeros)
-    for cluster in np.flatnonzero(open_clusters):
-        candidate = _by_program(problem, patch, int(cluster), falling)
-        for scaled in candidate:
-            _accept(problem, patch, scaled, falling, open_clusters, weights, zeros)
+    for candidate in _by_programs(problem, patch, np.flatnonzero(open_clusters), falling):
+        _accept(problem, patch, candidate, falling, open_clusters, weights, zeros)
     used = np.flatnonzero(weights)
     return Found(patch.rows[used], weights[used], patch.row_cluster[used], patch.variables[zeros])
 
@@ -180,16 +178,20 @@ def _scores(problem: Reduced, patch: Patch, weights: Ints) -> Ints:
     return score
 
 
-def _by_program(problem: Reduced, patch: Patch, cluster: int, falling: Flags):  # type: ignore[no-untyped-def]
-    """Whole vectors from the program: as many falling variables as possible one below their best."""
+def _by_programs(problem: Reduced, patch: Patch, clusters: Ints, falling: Flags):  # type: ignore[no-untyped-def]
+    """Whole vectors from a program per cluster: as many falling variables as possible one below their best.
+
+    Clusters share no row, so one vector serves all of them.
+    """
     from showthrough.inference import support
 
-    rows = np.flatnonzero(patch.row_cluster == cluster)
-    signatures = np.flatnonzero(patch.signature_cluster == cluster)
-    found = support.direction(problem, patch, rows, signatures, falling)
-    if found is None:
-        return
-    for scale in support.SCALES:
-        candidate = np.zeros(patch.rows.size)
-        candidate[rows] = np.rint(np.clip(scale * found, -_LIMIT, _LIMIT))
-        yield candidate
+    direction = np.zeros(patch.rows.size)
+    for cluster in clusters:
+        rows = np.flatnonzero(patch.row_cluster == cluster)
+        signatures = np.flatnonzero(patch.signature_cluster == cluster)
+        found = support.direction(problem, patch, rows, signatures, falling)
+        if found is not None:
+            direction[rows] = found
+    if direction.any():
+        for scale in support.SCALES:
+            yield np.rint(np.clip(scale * direction, -_LIMIT, _LIMIT))
