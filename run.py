@@ -55,7 +55,8 @@ def main() -> int:
         sys.exit((__doc__ or "").strip())
     set_up("run.txt" if words[0] not in ("test", "check") else "test.txt")
     if words[0] == "test":
-        return subprocess.run([PYTHON, "-m", "pytest", *words[1:]], cwd=HERE, check=False).returncode
+        spread = ["-n", "auto", "--dist", "loadfile"]  # one worker per core; -n 0 runs them one after the other
+        return subprocess.run([PYTHON, "-m", "pytest", *spread, *words[1:]], cwd=HERE, check=False).returncode
     if words[0] == "check":
         steps = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
         return max(subprocess.run([PYTHON, "-m", *step], cwd=HERE, check=False).returncode for step in steps)

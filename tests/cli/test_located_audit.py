@@ -175,3 +175,23 @@ def test_whatever_the_files_hold_there_is_a_sentence(home, seed, binary):
     assert done.code in (0, 2), done.err
     assert (done.code == 2) == done.err.startswith("Error: ")
     shutil.copy(source, home / target)
+
+
+def test_marks_of_missing_cells_can_be_named(home):
+    text = (home / "H1.csv").read_text().replace("130**,<30,*,AIDS", "130**,<30,?,AIDS")
+    (home / "H1.csv").write_text(text)
+    assert run("audit", *HOSPITALS).code == 2  # nobody has the nationality ?, but four are known to be there
+    done = run("audit", *HOSPITALS, "--json", "-", "--missing", "?")
+    assert done.code == 0
+    several = [row for row in json.loads(done.out)["locatability"] if row["fits"] == "several groups"]
+    assert [row["persons"] for row in several] == [6, 0]  # everybody below 30 fits the row with the mark, too
+
+
+def test_centroids_with_their_spread(home):
+    (home / "M.csv").write_text("age,sd,v\n25,3,a\n25,3,b\n45,5,a\n45,5,c\n")
+    (home / "who.csv").write_text("id,age\n1,24\n2,27\n3,44\n4,48\n")
+    options = ["--kind", "microaggregated", "--sensitive", "v", "--quasi", "age", "--register", "who.csv"]
+    done = run("audit", "M.csv", *options, "--spread", "age=sd", "--locate", "within", "--json", "-")
+    assert json.loads(done.out)["together"]["persons"] == 4
+    done = run("audit", "M.csv", *options, "--spread", "age=sd", "--locate", "afar")
+    assert (done.code, "nearest, within" in done.err) == (2, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -37,6 +37,15 @@ def audit(
     kind: Annotated[
         Optional[str],
         typer.Option(help="bucketized, generalized, counted or microaggregated, if the columns do not tell."),
+    ] = None,
+    missing: Annotated[
+        Optional[list[str]], typer.Option(help="A cell that stands for a missing value, such as ?; once per mark.")
+    ] = None,
+    locate: Annotated[
+        Optional[str], typer.Option(help="Microaggregated releases: nearest centroid, or all within the spread.")
+    ] = None,
+    spread: Annotated[
+        Optional[list[str]], typer.Option(help="COLUMN=COLUMN: where a quasi-identifier's published spread stands.")
     ] = None,
     register: Annotated[
         Optional[Path],
@@ -100,7 +109,7 @@ def audit(
     with errors_as_sentences(audience=audience):
         from showthrough.auditing.audit import audit as run
         from showthrough.cli.files import check_targets
-        from showthrough.cli.inputs import Named, files_read, pairs, read_inputs
+        from showthrough.cli.inputs import Named, files_read, located, pairs, read_inputs
         from showthrough.cli.output import Answer, deliver, show_understood
         from showthrough.report.content import facts_frame, people_frame, with_bounds
 
@@ -110,7 +119,15 @@ def audit(
         check_targets(targets, files_read(releases, values, register, named))
         if bounds is not None and people is None:
             raise InputError("--bounds adds columns to the people file: name one with --people FILE.")
-        roles = {"id": id, "sensitive": sensitive, "group": group, "count": count, "kind": kind, "encoding": encoding}
+        roles: dict[str, Any] = {
+            "id": id,
+            "sensitive": sensitive,
+            "group": group,
+            "count": count,
+            "kind": kind,
+            "encoding": encoding,
+        }
+        roles |= located(missing, locate, spread)
         columns = None if quasi is None else [c.strip() for c in quasi.split(",") if c.strip()]
         history, people_known = read_inputs(releases, values, register, named=named, quasi=columns, **roles)
         if dry_run:

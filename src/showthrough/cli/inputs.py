@@ -44,6 +44,18 @@ def pairs(option: str, given: Sequence[str] | None) -> dict[str, Path]:
     return found
 
 
+def located(missing: Sequence[str] | None, locate: str | None, spread: Sequence[str] | None) -> dict[str, Any]:
+    """Options of `read_release` about cells and centroids, as far as they were given."""
+    found: dict[str, Any] = {}
+    if missing:
+        found["missing"] = tuple(missing)
+    if locate is not None:
+        found["locate"] = locate
+    if spread:
+        found["spread"] = {column: str(width) for column, width in pairs("spread", spread).items()}
+    return found
+
+
 def read_inputs(
     paths: Sequence[Path], values: Sequence[Path] | None, register: Path | None, *, named: Named, **roles: Any
 ) -> tuple[list[Release], Register | None]:

@@ -52,6 +52,7 @@ def read_release(
     counterfeits: str | os.PathLike[str] | None = None,
     value_map: str | os.PathLike[str] | Mapping[Any, Any] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    missing: Sequence[str] = (),
     name: str | None = None,
     date: str | None = None,
     encoding: str | None = None,
@@ -66,7 +67,8 @@ def read_release(
     a register. A ``datapackage.json`` beside the file fills in roles that are not named. ``hierarchies``
     maps columns to a `Hierarchy`, an ARX hierarchy file or a nested dict. ``counterfeits`` is a file
     with groups and counts; ``value_map`` one with two columns, published value and common value, below
-    a header of any names (or a mapping).
+    a header of any names (or a mapping). Quasi-identifiers that read as one of ``missing`` (such as "?")
+    are suppressed cells, besides the usual marks and those that the package names.
     """
     source = os.fspath(path)
     if os.path.isdir(source):
@@ -77,7 +79,8 @@ def read_release(
             raise FileError(f"There is no file {source}.")
         described = read_datapackage(source) or {}
         given = fill_roles(Given(id, sensitive, group, quasi, count, spread), described)
-        plain = {"encoding": encoding, "counterfeits": counterfeits}
+        marks = {column: tuple(getattr(info, "missing", ())) for column, info in described.items()}
+        plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks)}
         options = {**microaggregated.options(ordinal, nominal), "locate": locate}
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
@@ -120,6 +123,19 @@ def _declared(release: Release, described: Mapping[str, Any]) -> tuple[Any, ...]
     return tuple(pl.Series(list(values), dtype=pl.String).cast(release.tally["value"].dtype, strict=False).drop_nulls())
 
 
+def _with_gaps(
+    rows: pl.DataFrame, quasi: Sequence[str] | None, missing: Sequence[str], described: Mapping[str, Sequence[str]]
+) -> pl.DataFrame:
+    """Cells that stand for a missing value become empty."""
+    found = []
+    for column in quasi or ():
+        marks = [mark for mark in (*missing, *described.get(column, ())) if mark]
+        if marks and column in rows.columns and rows[column].dtype == pl.String:
+            cells = rows[column]
+            found.append(cells.set(cells.str.strip_chars().is_in(marks).fill_null(False), None))
+    return rows.with_columns(found) if found else rows
+
+
 def _from_folder(source: str, values: object, counterfeits: object) -> Release:
     for what, table in (("values", values), ("counterfeits", counterfeits)):
         if table is not None:
@@ -142,6 +158,8 @@ def _from_file(
     elif given.count is None or given.id is not None or values is not None:
         kind = _guess(source, given, pair=values is not None, options=options)
     rows = read_table(source, encoding=plain["encoding"])
+    if kind != "bucketized":
+        rows = _with_gaps(rows, given.quasi, *plain["missing"])
     if kind is None:  # a count was named: the file has it, or it is what the command line always says
         kind = _counted_or_other(source, rows.columns, given, options)
     _check_only_microaggregated(source, kind, given, options)
