@@ -3,6 +3,7 @@
 import datetime as dt
 import random
 import shutil
+from dataclasses import replace
 from decimal import Decimal
 
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from showthrough import Release, read_release
+from showthrough import Hierarchy, Release, read_release
 from showthrough.errors import FileError, InputError, ReleaseError
 from tests.release.alike import CELLS, VALUES, alike, blank_is_none, refused, slow_groups, slow_tally
 
@@ -250,3 +251,16 @@ def test_the_published_rows_do_not_tell_the_order_inside_a_group(people, seed):
 
     assert published(table).equals(published(other))
     assert published(table).rows() == table
+
+
+def test_hierarchies_and_the_declared_domain_are_saved_with_the_release(tmp_path):
+    tree = Hierarchy.from_tree({"*": {"130**": ["13012", "13053"], "140**": ["14012"]}})
+    rows = {"zip": ["130**", "130**", "14012"], "v": ["a", "b", "a"]}
+    release = Release.generalized(rows, sensitive="v", quasi=["zip"], hierarchies={"zip": tree}, name="G")
+    replace(release, domain=("a", "b", "c")).save(tmp_path / "G")
+    back = read_release(tmp_path / "G")
+    assert back.domain == ("a", "b", "c")
+    assert back.hierarchies["zip"].levels == tree.levels
+    (tmp_path / "G" / "hierarchies.json").write_text("{}")
+    with pytest.raises(FileError, match="SHA-256"):
+        read_release(tmp_path / "G")

@@ -94,6 +94,7 @@ def load(folder: str | os.PathLike[str]) -> Release:
     )
     trees = {} if found.hierarchies is None else _read_hierarchies(home, found.hierarchies)
     release = from_source(found.kind, source).called(found.name, found.date, found.parameters, trees)
+    release = replace(release, domain=tuple(columns["domain"]))
     if (home / LINK).exists():
         where = os.fspath(home / LINK)
         return replace(release, link=private.checked(release, parse_table(read_bytes(home / LINK), where), where=where))

@@ -64,6 +64,8 @@ def write(
         columns["count"] = roles.count
     if release.kind == "microaggregated":
         columns |= {"spread": dict(roles.spread), "ordinal": dict(release.ordinal), "locate": release.locate}
+    if release.domain:
+        columns["domain"] = list(release.domain)
     parts = [_entries(head), "[columns]\n" + _entries(columns), "[types]\n" + _entries(types)]
     if release.parameters:
         parts.append("[parameters]\n" + _entries(release.parameters))
@@ -160,6 +162,8 @@ def _columns(found: Any, kind: str, path: Path) -> dict[str, Any]:
     texts = isinstance(quasi, list) and all(isinstance(c, str) for c in quasi)
     if not texts or not isinstance(columns["count"], str) or not isinstance(columns["locate"], str):
         raise FileError(f"{path} must list quasi under [columns], and name columns by text.")
+    if not isinstance(columns["domain"], list) or any(isinstance(v, (list, dict)) for v in columns["domain"]):
+        raise FileError(f"{path}: domain under [columns] must be a list of values.")
     _table_of_text(columns["spread"], "columns.spread", path)
     levels = _table(columns["ordinal"], "columns.ordinal", path).values()
     if not all(isinstance(entry, list) and all(isinstance(level, str) for level in entry) for entry in levels):
@@ -184,7 +188,7 @@ def _files(found: Any, kind: str, path: Path) -> dict[str, tuple[str, str]]:
 
 
 _FILE = ("role", "name", "sha256")
-_OPTIONS: dict[str, Any] = {"spread": {}, "ordinal": {}, "locate": "nearest"}
+_OPTIONS: dict[str, Any] = {"spread": {}, "ordinal": {}, "locate": "nearest", "domain": []}
 
 
 def _table(found: Any, name: str, path: Path) -> dict[str, Any]:
