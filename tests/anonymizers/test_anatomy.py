@@ -68,6 +68,6 @@ def test_surplus_is_the_least_that_makes_the_table_eligible(values, l):
 
 
 def test_the_refusal_names_the_value_and_what_would_do():
-    with pytest.raises(InputError, match=r"value code 1 has 3 of 5 records, at most 2 .* Lower l to 1") as refused:
+    with pytest.raises(InputError, match=r"value code 1 has 3 of 5: at most 2 .* Lower l to 1") as refused:
         anatomy(np.array([0, 1, 1, 1, 2]), 2)
     assert "1 suppressed" in str(refused.value)

@@ -7,7 +7,9 @@ one array operation; every group still takes the l largest lists, ties in random
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,11 +51,18 @@ def surplus(sensitive: npt.NDArray[np.integer], l: int) -> Ints:
     return count - np.minimum(count, low)
 
 
-def anatomy(sensitive: npt.NDArray[np.integer], l: int, *, seed: int = 0, suppression_limit: int = 0) -> AnatomyResult:
+def anatomy(
+    sensitive: npt.NDArray[np.integer],
+    l: int,
+    *,
+    seed: int = 0,
+    suppression_limit: int = 0,
+    names: Sequence[Any] | None = None,
+) -> AnatomyResult:
     """Groups of at least l records in which no sensitive value occurs twice.
 
     When some value has more than n/l records, surplus records (chosen by the seed) are suppressed if
-    there are at most ``suppression_limit`` of them; otherwise the table is refused.
+    there are at most ``suppression_limit`` of them; otherwise the table is refused, by the value's name in ``names``.
     """
     rows = len(sensitive)
     if l < 1:
@@ -65,7 +74,7 @@ def anatomy(sensitive: npt.NDArray[np.integer], l: int, *, seed: int = 0, suppre
     order = shuffled[np.argsort(sensitive[shuffled], kind="stable")]  # by value, random inside a value
     count = np.bincount(sensitive).astype(np.int64)
     drop = surplus(sensitive, l)
-    _check(sensitive, l, drop, suppression_limit)
+    _check(sensitive, l, drop, suppression_limit, names)
     begin = np.cumsum(count) - count
     position = np.arange(rows) - begin[sensitive[order]]
     order = order[position < (count - drop)[sensitive[order]]]
@@ -88,7 +97,7 @@ def anatomy(sensitive: npt.NDArray[np.integer], l: int, *, seed: int = 0, suppre
     return AnatomyResult(result.astype(np.int32), groups, len(residues), int(drop.sum()))
 
 
-def _check(sensitive: npt.NDArray[np.integer], l: int, drop: Ints, limit: int) -> None:
+def _check(sensitive: npt.NDArray[np.integer], l: int, drop: Ints, limit: int, names: Sequence[Any] | None) -> None:
     if not drop.any():
         return
     rows, needed = len(sensitive), int(drop.sum())
@@ -99,9 +108,12 @@ def _check(sensitive: npt.NDArray[np.integer], l: int, drop: Ints, limit: int) -
     if needed > limit:
         code = int(frequent[0]) if len(frequent) else int(np.argmax(drop))
         most = int(np.count_nonzero(sensitive == code))
+        value = f"value code {code}" if names is None else f"the value {names[code]!r}"
         raise InputError(
-            f"The table is not {l}-eligible: value code {code} has {most} of {rows} records, at most {rows // l} "
-            f"(one in {l}) are possible. Lower l to {max(1, rows // most)}, or allow {needed} suppressed rows."
+            f"The table is not {l}-eligible: Anatomy needs every value in at most one of {l} rows, but "
+            f"{value} has {most} of {rows}: at most {rows // l} are possible. Lower l to {max(1, rows // most)}, or "
+            f"allow {needed} suppressed row{'' if needed == 1 else 's'}.",
+            shareable=f"The table is not {l}-eligible for Anatomy: some value has {most} of {rows} rows.",
         )
 
 

@@ -22,6 +22,13 @@ from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Codes, Ints
 
+PASSES = 30
+"""Passes with k alone."""
+COSTLY = 40
+"""Most passes with a criterion on values."""
+WINDOW = 5
+"""Passes that must have won something together."""
+
 
 @dataclass(frozen=True)
 class LocalRecodingResult:
@@ -39,11 +46,15 @@ def local_recoding(
     columns: Sequence[QuasiColumn],
     requirement: Requirement,
     *,
-    passes: int = 30,
+    passes: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> LocalRecodingResult:
-    """Groups of near records that satisfy the requirement; nothing is suppressed."""
+    """Groups of near records that satisfy the requirement; nothing is suppressed.
+
+    Without a number of passes there are 30, or, where a criterion on values makes them dear, as many
+    as pay: until 5 of them have won less than 1 %, and 40 at most.
+    """
     rows = row_count(columns)
     if rows < requirement.k:
         raise InputError(f"k = {requirement.k} is larger than the table ({rows} rows): lower k or add rows.")
@@ -57,13 +68,18 @@ def local_recoding(
     work = Grouping(part, requirement.part(rest), np.random.default_rng(seed))
     work.start()
     start_loss = work.total
-    for number in range(passes):
+    most = passes if passes is not None else PASSES if requirement.plain else COSTLY
+    lost = [start_loss]
+    for number in range(most):
         if progress is not None:
-            progress(number, passes)
+            progress(number, most)
         work.improve(number)
+        lost.append(work.total)
+        if passes is None and not requirement.plain and number >= WINDOW and lost[-1] > 0.99 * lost[-1 - WINDOW]:
+            break
     offset = int(group.max()) + 1
     group[rest] = work.group + offset
-    return LocalRecodingResult(group, offset + len(work.size), exact, passes, start_loss, work.total)
+    return LocalRecodingResult(group, offset + len(work.size), exact, len(lost) - 1, start_loss, work.total)
 
 
 def _exact(columns: Sequence[QuasiColumn], requirement: Requirement) -> tuple[Codes, Ints]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from showthrough.anonymizers.anatomy import anatomy, too_frequent
+from showthrough.anonymizers.anatomy import anatomy
 from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.anonymizers.describe import level_cells, recursion_cells, tight_cells
 from showthrough.anonymizers.full_domain import full_domain
@@ -17,6 +17,7 @@ from showthrough.anonymizers.mdav import Feature, centroids, mdav
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.population import Population
 from showthrough.anonymizers.proximity import NumericProximity, Proximity, ValueProximity
+from showthrough.anonymizers.refusals import out_of_reach
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.anonymizers.table import Table
 from showthrough.anonymizers.xcolor import xcolor
@@ -50,7 +51,7 @@ class Options:
     seed: int = 0
     suppression_limit: int = 0  # rows
     cells: str = "tight"  # or "recursion": cells that cover the whole space
-    passes: int = 40
+    passes: int | None = None  # of local recoding; None: as many as pay
     strict: bool = True
     progress: Progress | None = None
 
@@ -64,6 +65,7 @@ class Grouped:
     plan: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     persons: Ints | None = None  # of the population in each group, where a criterion asks for them
+    outside: int = 0  # persons of the population in no published group
 
 
 @dataclass(frozen=True)
@@ -91,52 +93,51 @@ _SIZES_AND_SHARES = (
 )
 
 
-def requirement(table: Table, criteria: Sequence[Any]) -> Requirement:
-    """Criteria on sizes and shares as one requirement."""
+def requirement(table: Table, criteria: Sequence[Any], *, suppress: bool = False) -> Requirement:
+    """Criteria on sizes and shares as one requirement; refused if it is out of reach and no row may be suppressed."""
     k = max([1, *(c.k for c in criteria if isinstance(c, (KAnonymity, AlphaKAnonymity)))])
-    others = [c for c in criteria if not isinstance(c, KAnonymity)]
+    others = [searchable(c) for c in criteria if not isinstance(c, KAnonymity)]
     if not others:
         return Requirement(k)
 
     def allowed(counts: GroupCounts) -> Flags:
-        named = replace(counts, labels=table.values)
-        met = np.ones(counts.groups, dtype=bool)
-        for criterion in others:
-            met &= criterion.met(criterion.level(named))
+        met: Flags = others[0].met(others[0].level(counts))
+        for criterion in others[1:]:
+            met = met & criterion.met(criterion.level(counts))
         return met
 
-    found = Requirement(k, table.value, allowed)
-    whole = found.judge(np.zeros(table.rows, dtype=np.int64), table.value, 1)
-    if table.rows >= k and not whole[0]:
-        raise out_of_reach(table, others)
-    return found
+    refusal = None if suppress or table.rows < k else out_of_reach(table.counts, table.values, others)
+    if refusal is not None:
+        raise refusal
+    return Requirement(k, table.value, allowed, labels=table.values)
 
 
-def out_of_reach(table: Table, criteria: Sequence[Any]) -> InputError:
-    """Say which criterion the table itself fails, which value is too frequent and what would do."""
-    counts = GroupCounts.from_rows(np.zeros(table.rows, dtype=np.int64), table.value, values=table.values.len())
-    counts = replace(counts, labels=table.values)
-    failing = next(c for c in criteria if not c.met(c.level(counts))[0])
-    level = float(failing.level(counts)[0])
-    top = int(table.counts.argmax())
-    share = table.counts[top] / table.rows
-    return InputError(
-        f"No grouping of this table satisfies {failing}: the table as one group reaches {level:.4g}. Its most frequent "
-        f"value, {table.values[top]!r}, makes up {100 * share:.1f} % of the {table.rows} rows. Weaken the criterion to "
-        f"{level:.4g}, or leave out rows with that value."
-    )
+def searchable(criterion: Any) -> Any:
+    """The criterion for single groups: which rows are kept is not known before all groups are."""
+    return replace(criterion, reference="all") if isinstance(criterion, TCloseness) else criterion
 
 
 def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxed: bool = False) -> Grouped:
     people = Population.of(table, criteria)
+    if options.cells == "recursion" and (relaxed or people.added):
+        raise InputError(
+            "Cells of the recursion are published by the method mondrian, without criteria on a population: relaxed "
+            "cuts overlap, and cells must not be wider than the groups that the population was counted in."
+        )
     found = mondrian(people.columns, people.requirement(), relaxed=relaxed, seed=options.seed)
-    if options.cells == "recursion" and not relaxed and not people.added:
+    if options.cells == "recursion":
         whole = recursion_cells(table.columns, found.cell_low, found.cell_high)
-        return Grouped(found.group, _named(table.columns, whole))
+        return Grouped(
+            found.group,
+            _named(table.columns, whole),
+            persons=people.persons(found.group),
+            outside=people.outside(found.group),
+        )
     group = people.published(found.group)
-    notes = () if relaxed else ("Ranges are tight: their ends are values of real persons.",)
+    tight = any(c.shown == "range" for c in people.columns)
+    notes = ("Ranges are tight: their ends are values of real persons.",) if tight else ()
     cells = _named(table.columns, people.cells(found.group, tight_cells))
-    return Grouped(group, cells, notes=notes, persons=people.persons(found.group))
+    return Grouped(group, cells, notes=notes, persons=people.persons(found.group), outside=people.outside(found.group))
 
 
 def _relaxed(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
@@ -150,31 +151,33 @@ def _local(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
     )
     group = people.published(found.group)
     cells = _named(table.columns, people.cells(found.group, tight_cells))
-    return Grouped(group, cells, persons=people.persons(found.group))
+    return Grouped(group, cells, persons=people.persons(found.group), outside=people.outside(found.group))
 
 
 def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
     people = Population.of(table, criteria)
-    found = full_domain(people.columns, people.requirement(), suppression_limit=options.suppression_limit)
+    limit = options.suppression_limit
+    found = full_domain(people.columns, people.requirement(suppress=limit > 0), suppression_limit=limit)
     group = people.published(found.group)
     cells = people.cells(found.group, lambda columns, own: level_cells(columns, found.levels, own))
     levels = {c.name: int(level) for c, level in zip(table.columns, found.levels, strict=True)}
     told = ", ".join(f"{c} {level}" for c, level in levels.items())
     notes = (f"Levels: {told}; {found.checked} of {found.nodes} nodes looked at.",)
-    return Grouped(group, _named(table.columns, cells), {"levels": levels}, notes, people.persons(found.group))
+    return Grouped(
+        group,
+        _named(table.columns, cells),
+        {"levels": levels},
+        notes,
+        people.persons(found.group),
+        people.outside(found.group),
+    )
 
 
 def _anatomy(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
     l = max(int(np.ceil(_l_of(c))) for c in criteria)
-    frequent = too_frequent(table.value, l)
-    if frequent.size and not options.suppression_limit:
-        top = int(frequent[0])
-        most = table.rows // int(table.counts[top])
-        raise InputError(
-            f"Anatomy with l = {l} needs every value in at most 1/{l} of the rows, but {table.values[top]!r} makes up "
-            f"{table.counts[top]} of {table.rows}: l = {most} is possible, or let some of these rows be suppressed."
-        )
-    found = anatomy(table.value, l, seed=options.seed, suppression_limit=options.suppression_limit)
+    found = anatomy(
+        table.value, l, seed=options.seed, suppression_limit=options.suppression_limit, names=table.values.to_list()
+    )
     return Grouped(found.group)
 
 

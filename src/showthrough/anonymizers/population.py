@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.refusals import out_of_reach
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.population import DeltaPresence, KMap
@@ -54,15 +55,23 @@ class Population:
         whole = prepare(both, id=None, sensitive=None, quasi=table.quasi, shape=table.shape)
         return cls(table, tuple(criteria), whole.columns, others.height)
 
-    def requirement(self) -> Requirement:
-        """What every group of the population must satisfy."""
-        from showthrough.anonymizers.methods import requirement
+    def requirement(self, *, suppress: bool = False) -> Requirement:
+        """What every group of the population must satisfy; refused if that is out of reach and no row may go."""
+        from showthrough.anonymizers.methods import requirement, searchable
 
         if not any(isinstance(c, (DeltaPresence, KMap)) for c in self.criteria):
-            return requirement(self.table, self.criteria)
+            return requirement(self.table, self.criteria, suppress=suppress)
         stranger = self.table.values.len()
         sensitive = np.concatenate([self.table.value, np.full(self.added, stranger, dtype=np.int32)])
-        return Requirement(1, sensitive, self._allowed)
+        ready = tuple(searchable(c) for c in self.criteria)
+        whole = [
+            replace(c, population=np.array([sensitive.size])) if isinstance(c, (DeltaPresence, KMap)) else c
+            for c in ready
+        ]
+        refusal = None if suppress else out_of_reach(self.table.counts, self.table.values, whole)
+        if refusal is not None:
+            raise refusal
+        return Requirement(1, sensitive, replace(self, criteria=ready)._allowed)
 
     def _allowed(self, counts: GroupCounts) -> Flags:
         stranger = self.table.values.len()
@@ -74,7 +83,7 @@ class Population:
         if any(isinstance(c, DeltaPresence) and c.everywhere and c.minimum > 0 for c in self.criteria):
             met[size == 0] = False
         start = np.searchsorted(group, np.append(inside, counts.groups))
-        mine = GroupCounts(start, counts.value[own], counts.count[own], self.table.counts, self.table.values)
+        mine = GroupCounts.trusted(start, counts.value[own], counts.count[own], self.table.counts, self.table.values)
         for criterion in self.criteria:
             if isinstance(criterion, (DeltaPresence, KMap)):
                 criterion = replace(criterion, population=counts.size[inside])
@@ -101,6 +110,10 @@ class Population:
     def persons(self, group: Codes) -> Ints:
         """Persons of the population (without one: of the table) in each published group."""
         return np.bincount(group[group >= 0])[self._kept(group)]
+
+    def outside(self, group: Codes) -> int:
+        """Persons of the population in no published group."""
+        return int(group.size - self.persons(group).sum())
 
     def _kept(self, group: Codes) -> Ints:
         mine = group[: self.table.rows]
@@ -133,6 +146,6 @@ def _others(table: Table, population: Any) -> pl.DataFrame:
             f"{short} combinations of quasi-identifiers occur more often in the table than in the population: the "
             "population must hold everybody in the table."
         )
-    rest = left.filter(pl.col("left") > 0)
+    rest = left.filter(pl.col("left") > 0).sort(keys, nulls_last=True)  # a join keeps no order
     spread = rest.select(pl.col(keys).repeat_by("left").explode()) if rest.height else rest.select(keys)
     return spread.rename(dict(zip(keys, table.quasi, strict=True)))

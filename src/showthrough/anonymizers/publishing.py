@@ -14,6 +14,7 @@ from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Grouped
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
+from showthrough.criteria.counts import of_release
 from showthrough.criteria.criterion import Check
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.errors import InputError, InternalError
@@ -21,6 +22,7 @@ from showthrough.inference.arrays import Codes, Ints
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading
 from showthrough.measuring.measure import Utility, measure
+from showthrough.measuring.shown import Shown
 from showthrough.release.release import Release
 
 GROUP = "group"
@@ -106,11 +108,19 @@ def _link(table: Table, order: Any, cells: Mapping[str, pl.Series], release: Rel
 
 def verified(table: Table, grouped: Grouped, release: Release, criteria: Sequence[Any]) -> tuple[Check, ...]:
     """The criteria applied to the release itself, whoever made it."""
+    counted = of_release(release, reference=None if table.sensitive is None else table.frame)
     found = []
     for criterion in criteria:
-        if isinstance(criterion, (DeltaPresence, KMap)):
-            criterion = replace(criterion, population=_population(table, grouped, release))
-        found.append(criterion.check(release))
+        if not isinstance(criterion, (DeltaPresence, KMap)):
+            found.append(criterion.check(counted))
+            continue
+        persons = _population(table, grouped, release)
+        check = replace(criterion, population=persons).check(counted)
+        everywhere = isinstance(criterion, DeltaPresence) and criterion.everywhere and criterion.minimum > 0
+        if everywhere and grouped.outside:
+            told = f"{criterion} does not hold: {grouped.outside} persons of the population are in no published group."
+            check = replace(check, holds=False, level=0.0, sentence=told)
+        found.append(check)
     return tuple(found)
 
 
@@ -128,8 +138,18 @@ def _population(table: Table, grouped: Grouped, release: Release) -> Ints:
     return joined.to_numpy().astype(np.int64)
 
 
-def cost(table: Table, group: Codes, criteria: Sequence[Any]) -> Utility:
-    """What the groups cost a reader of quasi-identifiers."""
+def alike(table: Table, grouped: Grouped) -> Codes:
+    """The group of each row as readers see it: groups that print the same cells are one."""
+    if grouped.cells is None or not (grouped.group >= 0).any():
+        return grouped.group
+    cells = pl.DataFrame({f"q{k}": pl.Series(grouped.cells[c]) for k, c in enumerate(table.quasi)})
+    number = np.unique(cells.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy(), return_inverse=True)[1]
+    merged: Codes = np.append(number.reshape(-1), -1)[grouped.group].astype(np.int32)
+    return merged
+
+
+def cost(table: Table, group: Codes, criteria: Sequence[Any], release: Release | None = None) -> Utility:
+    """What the groups cost a reader of quasi-identifiers; with a generalized release, what its cells do."""
     k = max([c.k for c in criteria if hasattr(c, "k")], default=None)
     trees = {c.name: table.shape.hierarchies[c.name] for c in table.columns if c.shown == "label"}
     numeric = tuple(c.name for c in table.columns if c.shown == "range")
@@ -138,9 +158,15 @@ def cost(table: Table, group: Codes, criteria: Sequence[Any]) -> Utility:
         if len(trees) + len(numeric) == len(table.columns)
         else None
     )
-    return measure(
+    found = measure(
         Grouping(table.frame, group.astype(np.int64), table.quasi), k=k, hierarchies=reading, numeric=numeric
     )
+    if release is None or release.kind != "generalized":
+        return found
+    cells, size = release.cells(), release.size.to_numpy()
+    shown = [Shown.of(table.frame, cells[c].alias("cell"), c, table.shape.hierarchies.get(c)) for c in table.quasi]
+    lost = float(np.mean([s.penalty for s in shown], axis=0) @ size)
+    return replace(found, gcp_published=(lost + table.rows - int(size.sum())) / table.rows)
 
 
 def made(

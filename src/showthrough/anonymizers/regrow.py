@@ -221,6 +221,13 @@ class _Grower:
 
 def judge_dense(requirement: Requirement, counts: npt.NDArray[np.integer]) -> Flags:
     """The predicate on groups given as a dense table of counts [groups, values]; an empty group is refused."""
+    if len(counts) == 1 and requirement.allowed is not None:  # one group under growth, asked most often by far
+        value = np.flatnonzero(counts[0])
+        if not value.size:
+            return np.zeros(1, dtype=bool)
+        ends = np.array([0, value.size], dtype=np.int64)
+        one = GroupCounts.trusted(ends, value.astype(np.int32), counts[0, value], requirement.total, requirement.labels)
+        return requirement.allowed(one)
     filled: Flags = np.asarray(counts.any(axis=1))
     asked = counts[filled]
     result = np.zeros(len(counts), dtype=bool)
@@ -228,6 +235,8 @@ def judge_dense(requirement: Requirement, counts: npt.NDArray[np.integer]) -> Fl
         return filled
     group, value = np.nonzero(asked)
     start = np.searchsorted(group, np.arange(len(asked) + 1)).astype(np.int64)
-    table = GroupCounts(start, value.astype(np.int32), asked[group, value].astype(np.int64), requirement.total)
-    result[filled] = requirement.allowed(table)
+    count = asked[group, value].astype(np.int64)
+    result[filled] = requirement.allowed(
+        GroupCounts.trusted(start, value.astype(np.int32), count, requirement.total, requirement.labels)
+    )
     return result

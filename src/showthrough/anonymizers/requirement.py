@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from showthrough.criteria.counts import GroupCounts
 from showthrough.errors import InputError
@@ -25,6 +26,8 @@ class Requirement:
     allowed: Allowed | None = None
     population: Ints | None = None
     """Rows of each sensitive value in the whole table, when ``sensitive`` covers only a part of it."""
+    labels: pl.Series | None = None
+    """The sensitive values by code, for criteria that look at more than equality."""
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -50,7 +53,7 @@ class Requirement:
         """The same requirement on some rows of the table; the whole table stays the reference."""
         if self.sensitive is None:
             return self
-        return Requirement(self.k, self.sensitive[rows], self.allowed, self.total)
+        return Requirement(self.k, self.sensitive[rows], self.allowed, self.total, self.labels)
 
     def met(self, group: npt.NDArray[np.integer], groups: int) -> Flags:
         """For each group code below ``groups`` (one code per row of the table): is the requirement satisfied?"""
@@ -75,7 +78,8 @@ class Requirement:
         """The predicate alone, on records given by group, value and weight; every group must have a record."""
         if self.allowed is None:
             return np.ones(groups, dtype=bool)
-        return self.allowed(count_groups(group, sensitive, groups=groups, total=self.total, weight=weight))
+        counts = count_groups(group, sensitive, groups=groups, total=self.total, weight=weight)
+        return self.allowed(counts if self.labels is None else counts.named(self.labels))
 
 
 def count_groups(
@@ -98,4 +102,4 @@ def count_groups(
         count = np.bincount(inverse, weights=weight)
     start = np.zeros(groups + 1, dtype=np.int64)
     np.cumsum(np.bincount(cell // values, minlength=groups), out=start[1:])
-    return GroupCounts(start, (cell % values).astype(np.int32), count.astype(np.int64), total)
+    return GroupCounts.trusted(start, (cell % values).astype(np.int32), count.astype(np.int64), total)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.anonymizers.columns import QuasiColumn, Shown
+from showthrough.anonymizers.columns import QuasiColumn, Shown, combined_key
 from showthrough.criteria.coding import as_numbers, ordered
 from showthrough.errors import InputError
 from showthrough.inference.arrays import Codes, Ints
@@ -80,6 +80,14 @@ class Table:
         columns = tuple(replace(c, codes=c.codes[rows]) for c in self.columns)
         return replace(self, frame=self.frame[rows], columns=columns, value=self.value[rows])
 
+    def shuffled(self, seed: int) -> Table:
+        """The rows in an order made of their content and the seed, so that nothing can depend on the order given."""
+        by_id = np.arange(self.rows) if self.id is None else self.frame[self.id].arg_sort().to_numpy()
+        parts = [*(c.codes for c in self.columns), self.value]
+        key = combined_key(parts, [*(c.size for c in self.columns), self.values.len()])
+        content = by_id[np.argsort(key[by_id], kind="stable")]
+        return self.part(content[np.random.default_rng(seed).permutation(self.rows)])
+
 
 def prepare(
     table: Any,
@@ -106,7 +114,7 @@ def prepare(
     for column in cells.values():
         gaps |= _gaps(column)
     kept, cells = _handled(gaps, cells, shape.missing)
-    frame = frame[kept]
+    frame = frame[kept].with_columns(column.alias(c) for c, column in cells.items())
     value, values = _values(frame, sensitive)
     _check_ids(frame, id)
     columns = tuple(_encoded(c, cells[c], shape) for c in names)
@@ -134,6 +142,8 @@ def _check_roles(id: str | None, sensitive: str | None, quasi: Sequence[str]) ->
 
 def _gaps(column: pl.Series) -> Any:
     empty = column.is_null()
+    if column.dtype.is_float():
+        empty = empty | column.is_nan().fill_null(True)
     if column.dtype == pl.String:
         empty = empty | (column.str.strip_chars() == "").fill_null(True)
     return empty.to_numpy()

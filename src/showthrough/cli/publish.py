@@ -11,6 +11,7 @@ import typer
 from showthrough.cli.common import errors_as_sentences, out, stages
 from showthrough.errors import InputError
 
+BROKEN = 1
 INCONCLUSIVE = 4
 
 
@@ -60,7 +61,9 @@ def publish(
     cells: Annotated[
         str, typer.Option(help="Ranges of mondrian: tight, or recursion (they cover everybody).")
     ] = "tight",
-    passes: Annotated[int, typer.Option(min=0, help="Passes of local recoding.")] = 40,
+    passes: Annotated[
+        Optional[int], typer.Option(min=0, help="Passes of local recoding. Default: as many as pay.")
+    ] = None,
     history: Annotated[
         Optional[list[Path]], typer.Option(help="An earlier release (folder), oldest first; once per release.")
     ] = None,
@@ -85,6 +88,9 @@ def publish(
     changed: Annotated[
         str, typer.Option(help="Persons whose value changed: refuse, or split into two persons.")
     ] = "refuse",
+    accept_violations: Annotated[
+        bool, typer.Option("--accept-violations", help="Write the release although a criterion fails (exit code 1).")
+    ] = False,
     plan: Annotated[Optional[Path], typer.Option(help="Recode as an earlier release did: its plan.json.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Compare all strategies; write nothing.")] = False,
     link: Annotated[bool, typer.Option("--link", help="Save who is in which group beside it (private).")] = False,
@@ -124,6 +130,7 @@ def publish(
                 "method": method, "strategy": strategy, "output": kind, "suppression_limit": suppress,
                 "missing": missing,
                 "cells": cells, "passes": passes, "repair": repair, "hold_back": hold_back, "changed": changed,
+                "accept_violations": accept_violations,
                 "exposed": "accept" if accept_exposed else "refuse", "seconds": seconds, "seed": seed,
                 "name": name or ("" if output is None else output.name),
             },
@@ -140,6 +147,8 @@ def publish(
             return
         assert output is not None
         _save(release, output, format=format, overwrite=overwrite, link=link, quiet=quiet)
+    if not all(check.holds for check in release.made.checks):
+        raise typer.Exit(BROKEN)
     guard = release.made.guard
     if guard is not None and not guard.review.conclusive:
         raise typer.Exit(INCONCLUSIVE)

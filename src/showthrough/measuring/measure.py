@@ -41,6 +41,8 @@ class Utility:
             f"{self.groups} groups of {self.average_size:.1f} rows on average, {self.suppressed} of {self.rows} rows "
             "suppressed"
         ]
+        if self.c_avg is not None:
+            told.append(f"C_avg {self.c_avg:.3f}")
         readings = {"as published": self.gcp_published, "of sets": self.gcp_set, "of hierarchies": self.gcp_hierarchy}
         known = [f"{value:.4f} {name}" for name, value in readings.items() if value is not None]
         if known:

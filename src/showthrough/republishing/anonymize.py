@@ -11,7 +11,7 @@ import numpy as np
 
 from showthrough.anonymizers.methods import METHODS, Grouped, Method, Options
 from showthrough.anonymizers.plan import apply_plan, read_plan
-from showthrough.anonymizers.publishing import cost, made, publish, verified
+from showthrough.anonymizers.publishing import alike, cost, made, publish, verified
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.release.release import Release
@@ -40,7 +40,7 @@ def anonymize(
     weights: Mapping[str, float] | None = None,
     limits: Mapping[str, tuple[float | None, float | None]] | None = None,
     cells: str = "tight",
-    passes: int = 40,
+    passes: int | None = None,
     accept_violations: bool = False,
     plan: Any = None,
     changed: str = "refuse",
@@ -83,9 +83,13 @@ def anonymize(
     if strategy in ("independent", "guarded"):
         _enforceable(chosen, criteria)
     shape = Shape.of(hierarchies, shown, weights, limits, missing)
-    ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape)
+    if progress is not None:
+        progress("reading the table")
+    seed = _seed(seed)
+    ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
+    _judgeable(criteria, ready)
     options = Options(
-        seed=_seed(seed),
+        seed=seed,
         suppression_limit=_rows(suppression_limit, ready.rows),
         cells=_one_of("cells", cells, ("tight", "recursion")),
         passes=passes,
@@ -94,6 +98,11 @@ def anonymize(
     kind = _one_of("output", output or chosen.kind, OUTPUTS)
     if kind == "microaggregated" and chosen.kind != kind:
         raise InputError("Only the method mdav publishes centroids.")
+    if kind == "bucketized" and shape.limits:
+        raise InputError(
+            "Top and bottom coding (limits) changes what a generalized or microaggregated release prints; a bucketized "
+            "one publishes quasi-identifiers as they are."
+        )
     if strategy != "independent":
         if plan is not None:
             raise InputError("A plan is followed by the independent strategy; audit the pair afterwards.")
@@ -113,7 +122,10 @@ def anonymize(
             progress=progress or (lambda _: None),
         )
         return republish(ready, next_one, lambda: chosen.run(ready, criteria, options), began=began)
+    say = progress or (lambda _: None)
+    say("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
+    say("publishing and checking")
     return _finished(
         ready,
         grouped,
@@ -148,11 +160,11 @@ def _finished(
     failing = [c for c in checks if not c.holds]
     if failing and not accept:
         raise CriterionError(
-            f"{method.name} did not reach {failing[0].criterion}: {failing[0].sentence} accept_violations=True returns "
-            "the release as it is.",
+            f"{method.name} did not reach {failing[0].criterion}: {failing[0].sentence} accept_violations=True "
+            "(--accept-violations) gives the release as it is.",
             release=release,
         )
-    utility = cost(table, grouped.group, criteria) if kind != "bucketized" else None
+    utility = None if kind == "bucketized" else cost(table, alike(table, grouped), criteria, release)
     return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
 
 
@@ -186,6 +198,13 @@ def _enforceable(method: Method, criteria: Sequence[Any]) -> None:
             f"Say what the release must satisfy: {method.name} enforces "
             f"{', '.join(kind.name for kind in method.enforces)}."
         )
+
+
+def _judgeable(criteria: Sequence[Any], table: Table) -> None:
+    """Refuse criteria on values without a sensitive column."""
+    blind = next((c for c in criteria if getattr(c, "needs_values", False)), None)
+    if blind is not None and table.sensitive is None:
+        raise InputError(f"{blind} looks at sensitive values: name their column with sensitive (--sensitive).")
 
 
 def _rows(limit: float, rows: int) -> int:

@@ -1,0 +1,74 @@
+"""Sentences for tables that cannot satisfy a criterion: which value is too frequent, and what would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.criterion import text
+from showthrough.errors import InputError
+from showthrough.inference.arrays import Ints
+
+
+def out_of_reach(count: Ints, values: pl.Series, criteria: Sequence[Any]) -> InputError | None:
+    """Why no grouping of a table with these counts of values can satisfy the criteria; None if one can.
+
+    Every criterion here is monotone: what fails for the table as one group fails for some group of any grouping.
+    """
+    whole = _one_group(count, values)
+    failing = next((c for c in criteria if not c.met(c.level(whole))[0]), None)
+    if failing is None:
+        return None
+    rows, top = int(count.sum()), int(count.argmax())
+    level = float(failing.level(whole)[0])
+    found = (
+        f"No grouping of this table satisfies {failing}: already the whole table as one group fails it. "
+        f"{failing.says(level)}"
+    )
+    if not failing.needs_values:
+        return InputError(found)
+    share = 100 * count[top] / rows
+    frequent = f" Its most frequent value, {values[top]!r}, makes up {share:.1f} % of the {rows} rows."
+    ways = [*_weaker(failing, level), *_fewer_rows(failing, count, values, top)]
+    advice = f" {' or '.join(ways).capitalize()}." if ways else " Weaken the criterion or join rare values."
+    shareable = f"No grouping of this table satisfies {failing}: already the whole table as one group fails it."
+    return InputError(f"{found}{frequent}{advice}", shareable=shareable)
+
+
+def _one_group(count: Ints, values: pl.Series) -> GroupCounts:
+    there = np.flatnonzero(count)
+    ends = np.array([0, there.size], dtype=np.int64)
+    return GroupCounts(ends, there.astype(np.int32), count[there].astype(np.int64), count, values)
+
+
+def _weaker(criterion: Any, level: float) -> list[str]:
+    """The strongest form that the table itself satisfies."""
+    if not np.isfinite(level):
+        return []
+    if criterion.more_is_better:
+        down = np.floor(level) if isinstance(getattr(criterion, "l", 1.0), int) else np.floor(level * 1000) / 1000
+        return [f"lower {criterion.name} to {text(float(down))}"]
+    return [f"raise the limit of {criterion.name} above {text(float(np.ceil(level * 1000) / 1000))}"]
+
+
+def _fewer_rows(criterion: Any, count: Ints, values: pl.Series, top: int) -> list[str]:
+    """The fewest rows with the most frequent value that must be left out, where that helps."""
+    others = np.delete(count, top)
+    most = int(count[top] - others.max(initial=0))
+
+    def holds(less: int) -> bool:
+        left = count.copy()
+        left[top] -= less
+        return bool(left.sum()) and bool(criterion.met(criterion.level(_one_group(left, values)))[0])
+
+    if most < 1 or not holds(most):
+        return []
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return [f"leave out {high} row{'' if high == 1 else 's'} with that value"]
