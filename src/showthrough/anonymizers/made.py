@@ -24,6 +24,7 @@ class Made:
     notes: tuple[str, ...] = ()
     plan: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     counterfeits: int = 0
+    exposed: tuple[str, ...] = ()  # ids whom earlier releases, or slots left empty, give away
     guard: Any = None  # the review and the joint posterior of a guarded release
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ class Policy:
     ``max_posterior``: the largest P(value | person) of anybody. ``certain`` and ``impossible``: how many
     persons may be certain, and how many pairs (person, value) impossible, by proof. ``max_gain``: how much
     P(value | person) may grow against the releases before. ``proximity`` (ε, limit): the largest
-    probability that a person's value lies within ε of any one number. ``integral`` says whether
+    probability that a person's value lies within ε of one of the values it can be. ``integral`` says whether
     certain and impossible count over assignments of whole values too: "no", "checked" (within
     ``seconds``), or "required" (what the time leaves undecided makes the verdict inconclusive).
     """
@@ -39,38 +40,66 @@ class Policy:
     def __post_init__(self) -> None:
         for name in ("max_posterior", "max_gain"):
             limit = getattr(self, name)
-            if limit is not None and not 0 <= limit <= 1:
-                raise InputError(f"The limit {name} lies between 0 and 1, not at {limit}.")
+            if limit is not None and not (_number(limit) and 0 <= limit <= 1):
+                raise InputError(f"The limit {name} lies between 0 and 1, not at {limit!r}.")
         for name in ("certain", "impossible"):
             count = getattr(self, name)
             if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 0):
                 raise InputError(f"The limit {name} is a whole number of 0 or more, not {count!r}.")
         if self.proximity is not None:
-            reach, limit = self.proximity
-            if reach < 0 or not 0 <= limit <= 1:
-                raise InputError(f"proximity is a pair (ε of 0 or more, limit between 0 and 1), not {self.proximity}.")
+            pair = self.proximity
+            if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(_number(x) for x in pair)) or not (
+                0 <= pair[0] < np.inf and 0 <= pair[1] <= 1
+            ):
+                raise InputError(f"proximity is a pair (ε of 0 or more, limit between 0 and 1), not {pair!r}.")
         if self.integral not in INTEGRAL:
             raise InputError(f"integral is one of {', '.join(INTEGRAL)}, not {self.integral!r}.")
+        if not (_number(self.seconds) and self.seconds > 0):
+            raise InputError(f"seconds is the time for whole values, a number above 0, not {self.seconds!r}.")
+        limits = (self.max_posterior, self.certain, self.impossible, self.max_gain, self.proximity)
+        if all(limit is None for limit in limits):
+            raise InputError("A policy without any limit allows everything: set one, such as max_posterior=0.5.")
 
-    def review(self, post: Posterior, before: Posterior | None = None, *, integral: bool = True) -> Review:
-        """Who is over which limit in ``post``; ``before`` is the posterior without the newest release."""
+    def review(
+        self,
+        post: Posterior,
+        before: Posterior | None = None,
+        *,
+        integral: bool = True,
+        exposed: Collection[str] = (),
+        seconds: float | None = None,
+    ) -> Review:
+        """Who is over which limit in ``post``; ``before`` is the posterior without the newest release.
+
+        Persons whose ids are in ``exposed`` do not count, neither for a limit nor for a number of facts.
+        """
         parts = [self._by_posterior(post), self._by_gain(post, before), self._by_proximity(post)]
-        facts = post.proven(integral=integral and self.integral != "no", seconds=self.seconds)
-        parts += [self._by_fact(facts, "certain", self.certain), self._by_fact(facts, "impossible", self.impossible)]
-        undecided = facts.filter(pl.col("fact") == "undecided")
-        return Review(pl.concat(p for p in parts if p is not None), undecided.height, self.integral == "required")
+        undecided = 0
+        if self.certain is not None or self.impossible is not None:
+            whole = integral and self.integral != "no"
+            facts = post.proven(integral=whole, seconds=self.seconds if seconds is None else seconds)
+            facts = _others(facts.with_columns(pl.col("id").cast(pl.String)), exposed)
+            parts += [self._by_fact(facts, "certain", self.certain)]
+            parts += [self._by_fact(facts, "impossible", self.impossible)]
+            undecided = facts.filter(pl.col("fact") == "undecided").height
+        found = [_others(part, exposed) for part in parts if part is not None]
+        return Review(pl.concat([_nobody(), *found]), undecided, self.integral == "required")
 
-    def over_limit(self, post: Posterior, before: Posterior | None = None) -> Flags:
-        """[named] persons over a limit of probabilities, or certain where nobody may be: quick, for a search."""
-        mine = post.of_person[: post.history.named]
-        over = np.zeros(post.history.named, dtype=bool)
-        if self.max_posterior is not None:
-            over |= (post.pairs.p[post.pairs.best] > self.max_posterior + SLACK)[mine]
-        if self.certain == 0:
-            over |= (post.pairs.left() == 1)[mine]
-        for part in (self._by_gain(post, before), self._by_proximity(post)):
-            if part is not None and part.height:
-                over |= post.history.ids.is_in(part["id"].cast(post.history.ids.dtype).unique().implode()).to_numpy()
+    def over_limit(self, post: Posterior, before: Posterior | None = None, *, exposed: Collection[str] = ()) -> Flags:
+        """[named] persons over a limit, whole values aside: quick, for a search."""
+        ids = post.history.ids.cast(pl.String)
+        if self.max_gain is None and self.proximity is None and self.impossible is None and not self.certain:
+            mine = post.of_person[: post.history.named]
+            over = np.zeros(post.history.named, dtype=bool)
+            if self.max_posterior is not None:
+                over |= (post.pairs.p[post.pairs.best] > self.max_posterior + SLACK)[mine]
+            if self.certain == 0:
+                over |= (post.pairs.left() == 1)[mine]
+        else:
+            breaches = self.review(post, before, integral=False, exposed=exposed).breaches
+            over = ids.is_in(breaches["id"].unique().implode()).to_numpy().copy()
+        if exposed:
+            over &= ~ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
         return over
 
     def _by_posterior(self, post: Posterior) -> pl.DataFrame | None:
@@ -82,20 +111,20 @@ class Policy:
     def _by_gain(self, post: Posterior, before: Posterior | None) -> pl.DataFrame | None:
         if self.max_gain is None or before is None:
             return None
-        old = before.to_frame().rename({"p": "old"})
-        keys = ["id", "value"]
-        new = post.to_frame()
-        known = new.filter(pl.col("id").is_in(old["id"].unique().implode()))
-        both = known.join(old.select(*keys, "old"), on=keys, how="left").with_columns(pl.col("old").fill_null(0.0))
-        grown = both.filter(pl.col("p") - pl.col("old") > self.max_gain + SLACK)
-        return _rows(grown, "max_gain", grown["p"] - grown["old"])
+        old, new = _parts(before.to_frame(), "p_old"), _parts(post.to_frame(), "p")
+        who, keys = ["id", "part"], ["id", "part", "value"]
+        known = new.join(old.select(who).unique(), on=who, how="semi")  # newcomers have nothing to gain from
+        both = known.join(old.select(*keys, "p_old"), on=keys, how="left", maintain_order="left")
+        both = both.with_columns(pl.col("p_old").fill_null(0.0))
+        grown = both.filter(pl.col("p") - pl.col("p_old") > self.max_gain + SLACK)
+        return _rows(grown, "max_gain", grown["p"] - grown["p_old"])
 
     def _by_proximity(self, post: Posterior) -> pl.DataFrame | None:
         if self.proximity is None:
             return None
         reach, limit = self.proximity
         numbers = post.history.values.cast(pl.Float64, strict=False)
-        if numbers.null_count():
+        if numbers.null_count() or not numbers.is_finite().all():
             raise InputError("A limit on proximity needs numbers as values.")
         mass = _near_mass(post, numbers.to_numpy(), reach)
         over = np.flatnonzero((mass > limit + SLACK) & post.pairs.alive)
@@ -133,6 +162,25 @@ class Review:
         return self.breaches["id"].n_unique()
 
 
+def _nobody() -> pl.DataFrame:
+    return pl.DataFrame(schema={"id": pl.String, "value": pl.String, "limit": pl.String, "figure": pl.Float64})
+
+
+def _others(frame: pl.DataFrame, exposed: Collection[str]) -> pl.DataFrame:
+    """Without the rows of some persons."""
+    if not exposed:
+        return frame
+    return frame.filter(~pl.col("id").is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()))
+
+
+def _parts(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """A posterior by id, part of a split id (empty for everybody else) and value, all as text."""
+    part = pl.col("release").fill_null("") if "release" in frame.columns else pl.lit("")
+    return frame.select(
+        pl.col("id").cast(pl.String), part.alias("part"), pl.col("value").cast(pl.String), pl.col("p").alias(name)
+    )
+
+
 def _rows(frame: pl.DataFrame, limit: str, figure: pl.Series) -> pl.DataFrame:
     return pl.DataFrame(
         {
@@ -147,17 +195,21 @@ def _rows(frame: pl.DataFrame, limit: str, figure: pl.Series) -> pl.DataFrame:
 def _near_mass(post: Posterior, number: Reals, reach: float) -> Reals:
     """[pairs] the probability that the person's value lies within ε of the pair's."""
     pairs = post.pairs
-    at = number[pairs.value]
-    order = np.lexsort((at, pairs.signature))
-    signature, at, p = pairs.signature[order], at[order], pairs.p[order]
-    span = (float(at.max(initial=0.0)) - float(at.min(initial=0.0)) + 2 * reach + 1.0) * 2
-    key = signature * span + (at - float(at.min(initial=0.0)))
+    points, rank = np.unique(number, return_inverse=True)
     room = reach + 1e-9 * max(1.0, reach)
-    total = np.concatenate([[0.0], np.cumsum(p)])
-    mass = total[np.searchsorted(key, key + room, side="right")] - total[np.searchsorted(key, key - room)]
-    found: Reals = np.empty(mass.size)
-    found[order] = mass
-    return found
+    first = np.searchsorted(points, points - room)[rank[pairs.value]]
+    last = np.searchsorted(points, points + room, side="right")[rank[pairs.value]]
+    # whole numbers as keys: a distance never drowns in the number of a signature
+    key = pairs.signature * (points.size + 1) + rank[pairs.value]
+    order = np.argsort(key, kind="stable")
+    key, base = key[order], pairs.signature * (points.size + 1)
+    total = np.concatenate([[0.0], np.cumsum(pairs.p[order])])
+    mass: Reals = total[np.searchsorted(key, base + last)] - total[np.searchsorted(key, base + first)]
+    return mass
+
+
+def _number(given: Any) -> bool:
+    return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
 
 
 def limits_of(policy: Any) -> Policy:

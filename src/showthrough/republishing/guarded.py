@@ -1,44 +1,39 @@
 """Guarded publishing: propose, look at the joint posterior, repair what would leak, look again.
 
-A base method proposes groups. The posterior of the whole history with the proposal tells who is over
-a limit of the policy. Repairs, mildest first, each judged by inference before it stays:
-
-1. *swap*: two records with the same value change places, so that both groups keep their values and
-   the members share more values with their earlier groups;
-2. *merge*: groups with somebody over a limit are joined in pairs of neighbours;
-3. *regroup*: the records of such groups move into groups with the values of their last group
-   (m-invariance on the part that leaks), with counterfeits where values are missing;
-4. *withhold*: records of persons who stay over a limit are left out.
-
-m-invariance of the whole table stands beside it: what costs fewer counterfeits and withheld records
-is published, so the guard never pays more than m-invariance. The last word has a full inference.
+Two proposals stand side by side: m-invariance of the whole table, and the groups of the base method. The
+posterior of the whole history with a proposal tells who is over a limit of the policy; local repairs
+(`repairs`) are judged by it. Of everything that keeps policy and criteria the release with the least loss
+is published, where a counterfeit or a withheld record counts as one lost record, but never one with more
+of those than m-invariance needs. The last word has a full inference of the release itself.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.table import Table
-from showthrough.errors import ContradictionError, InputError, PolicyError
-from showthrough.inference.arrays import Flags
+from showthrough.errors import ContradictionError, InputError, NotConvergedError, PolicyError
+from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.posterior import Posterior
-from showthrough.inference.run import infer
 from showthrough.policy.policy import SLACK, Policy, Review
-from showthrough.register.register import Register
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.repairs import merge, regroup, swap, trimmed, without
 from showthrough.republishing.strategies import by_signature
+from showthrough.republishing.tied import joint, tied_proposal
 
 Publish = Callable[[Proposal], Release]
 Progress = Callable[[str], None]
-ROUNDS = 12
+ROUNDS = 24
 LISTED = 20
+FEW = 0.2  # share of the records in leaking groups up to which merging is tried although there is a release already
 
 
 @dataclass(frozen=True)
@@ -52,21 +47,10 @@ class Guard:
     publish: Publish
     seed: int
     seconds: float
+    criteria: Sequence[Any] = ()
     hold_back: bool = True
     exposed: str = "refuse"  # or "accept": persons whom earlier releases expose do not count
     progress: Progress = lambda _: None
-
-    def register(self) -> Register | None:
-        """The table itself ties persons to releases without ids."""
-        if all(r.roles.id is not None for r in self.past.history) or self.table.id is None:
-            return None
-        return Register.of(self.table.frame, id=self.table.id, quasi=self.table.quasi)
-
-    def joint(self, release: Release) -> Posterior:
-        """The posterior of the history with a release at its end."""
-        return infer(
-            [*self.past.history, release], register=self.register(), changed="split" if self.past.changed else "refuse"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,51 +63,60 @@ class Guarded:
     posterior: Posterior
     steps: tuple[str, ...]
     exposed: tuple[str, ...]  # ids that earlier releases expose
+    told_more: int = 0  # how many of those this release makes more certain
+    before: Posterior | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A proposal that keeps policy and criteria."""
+
+    proposal: Proposal
+    steps: tuple[str, ...]
+    loss: float
 
 
 def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     """Find a release that keeps the policy, or say who stands in the way."""
     deadline = time.monotonic() + guard.seconds
-    before = _before(guard)
-    exposed = _exposed(guard, before)
-    found: list[tuple[Proposal, tuple[str, ...]]] = []
-    whole = _whole(guard)
-    for name, start in (("m-invariance", whole), ("the proposal", base)):
-        if start is None:
-            continue
-        guard.progress(f"guarding {name}")
-        cheap = any(one[0].price == 0 for one in found)  # repairs cannot cost less than nothing
-        done = _search(guard, name, start, before, exposed, deadline=time.monotonic() if cheap else deadline)
+    before = joint(guard.past.history, changed=guard.past.choice) if guard.past.history else None
+    search = _Search(guard, before, _exposed(guard, before), deadline)
+    for name, start in (("m-invariance", _whole(guard)), ("the proposal", base)):
+        if start is not None:
+            guard.progress(f"guarding {name}")
+            search.repair(name, start.numbered())
+    for one in sorted(search.found, key=lambda one: one.loss):
+        done = _final(search, one)
         if done is not None:
-            found.append(done)
-    if not found:
-        raise _refusal(guard, before, exposed)
-    best, steps = min(found, key=lambda one: (one[0].price, float(one[0].numbered().extents(guard.table).sum())))
-    release = guard.publish(best)
+            return done
+    raise search.refusal()
+
+
+def _final(search: _Search, one: _Found) -> Guarded | None:
+    """The release, judged by a full inference of its own; None if that finds somebody over a limit after all."""
+    guard, before, exposed = search.guard, search.before, search.exposed
+    release = guard.publish(one.proposal)
     guard.progress("final inference")
-    posterior = guard.joint(release)
-    review = guard.policy.review(posterior, before)
-    left = review.breaches.filter(~pl.col("id").is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()))
-    review = replace(review, breaches=left)
+    posterior = joint([*guard.past.history, release], changed=guard.past.choice)
+    review = guard.policy.review(posterior, before, exposed=exposed)
     if not review.holds:
-        raise _refusal(guard, before, exposed, left)
-    return Guarded(release, best, review, posterior, steps, tuple(sorted(exposed)))
-
-
-def _before(guard: Guard) -> Posterior | None:
-    if not guard.past.history:
+        search.last = review
         return None
-    return infer(guard.past.history, register=guard.register(), changed="split" if guard.past.changed else "refuse")
+    more = _told_more(before, posterior, exposed)
+    return Guarded(
+        release, one.proposal, review, posterior, one.steps, tuple(sorted(exposed)), told_more=more, before=before
+    )
 
 
 def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
     """Whom the history alone puts over a limit: nothing can be undone for them."""
     if before is None:
         return set()
-    over = replace(guard.policy, max_gain=None).over_limit(before)
-    ids = set(before.history.ids.filter(pl.Series(over)).cast(pl.String))
-    if ids and guard.exposed == "refuse":
-        frame = guard.policy.review(before, integral=False).breaches
+    frame = replace(guard.policy, max_gain=None).review(before).breaches if _lasting(guard.policy) else None
+    if frame is None or not frame.height:
+        return set()
+    ids = set(frame["id"])
+    if guard.exposed == "refuse":
         raise _told(
             f"Earlier releases already put {len(ids)} persons over a limit; no new release can undo that. "
             'exposed="accept" (--accept-exposed) publishes for all others.',
@@ -132,65 +125,264 @@ def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
     return ids
 
 
+def _lasting(policy: Policy) -> bool:
+    """Whether a limit is about more than the newest release."""
+    return any(x is not None for x in (policy.max_posterior, policy.certain, policy.impossible, policy.proximity))
+
+
+def _told_more(before: Posterior | None, after: Posterior, exposed: set[str]) -> int:
+    """How many exposed persons have a likelier value now."""
+    if before is None or not exposed:
+        return 0
+    largest = pl.col("p").max()
+    chosen = pl.col("id").cast(pl.String).is_in(pl.Series(sorted(exposed), dtype=pl.String).implode())
+    old, new = (p.to_frame().filter(chosen).group_by("id").agg(largest) for p in (before, after))
+    return old.join(new, on="id").filter(pl.col("p_right") > pl.col("p") + SLACK).height
+
+
 def _whole(guard: Guard) -> Proposal | None:
     """m-invariance of the whole table, if it has one."""
     try:
-        return by_signature(guard.table, guard.past, guard.m, hold_back=guard.hold_back, seed=guard.seed)
+        return by_signature(
+            guard.table,
+            guard.past,
+            guard.m,
+            hold_back=guard.hold_back,
+            seed=guard.seed,
+            short=guard.exposed == "accept",
+        )
     except InputError:
         return None
 
 
-def _search(
-    guard: Guard, name: str, start: Proposal, before: Posterior | None, exposed: set[str], deadline: float
-) -> tuple[Proposal, tuple[str, ...]] | None:
-    """Repair a proposal until nobody is over a limit; None if that is out of reach."""
-    proposal, steps = start.numbered(), [f"{name}: {start.numbered().group.max(initial=-1) + 1} groups"]
-    tried: set[bytes] = set()
-    swapped = merged = False
-    for number in range(ROUNDS):
-        over = _over(guard, proposal, before, exposed)
+@dataclass(eq=False)
+class _Search:
+    """The proposals found so far, and how proposals are judged."""
+
+    guard: Guard
+    before: Posterior | None
+    exposed: set[str]
+    deadline: float
+    found: list[_Found] = field(default_factory=list)
+    contradicted: bool = False
+    last: Review | None = None
+    asked: tuple[Proposal, _People] | None = None
+    leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over at the last dead end
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    @property
+    def most(self) -> int:
+        """Counterfeits and withheld records that a further release may cost."""
+        return min((one.proposal.price for one in self.found), default=self.guard.table.rows * 2)
+
+    def repair(self, name: str, start: Proposal) -> None:
+        """Bring a proposal into the policy, by several ways."""
+        groups = int(start.group.max(initial=-1)) + 1
+        step = f"{name}: {groups} groups"
+        over = self.over(start)
         if not over.any():
-            return proposal, tuple(steps)
-        if time.monotonic() > deadline:
-            return None
-        touched = _touched(guard, proposal, over)
-        key = np.packbits(touched).tobytes()
-        guard.progress(f"round {number + 1}: {int(over.sum())} persons over a limit")
-        if not swapped:
-            swapped = True
-            better = swap(guard, proposal, touched)
-            if better is not None:
-                proposal = _kept(guard, proposal, better, before, exposed, over)
-                steps.append(f"swapped members where {int(over.sum())} persons were over a limit")
-                continue
-        if not merged and 0 < touched.sum() < 0.1 * touched.size:
-            merged = True
-            better = merge(guard.table, proposal, touched)
-            if better is not None:
-                proposal = _kept(guard, proposal, better, before, exposed, over)
-                steps.append("merged neighbouring groups")
-                continue
-        if key not in tried and touched.any() and name != "m-invariance":
-            tried.add(key)
-            better = regroup(guard, proposal, touched)
-            if better is not None:
-                steps.append(f"regrouped {int(touched.sum())} records by the values of their last groups")
-                proposal = better
-                continue
-        rows = _rows_over(guard, over)
-        rows &= proposal.group >= 0
-        if not rows.any() or not guard.hold_back:
-            return None
-        steps.append(f"withheld {int(rows.sum())} records")
-        proposal = without(guard, proposal, rows)
-    return None
+            self.keep(start, (step,))
+            return
+        best = min((one.loss for one in self.found), default=np.inf)
+        if best <= start.loss(self.guard.table) or self.late:
+            return  # repairs only lose more
+        steps = [step, f"{over.sum()} persons would be over a limit"]
+        proposal = start
+        touched = self.touched(proposal, over)
+        better = swap(self.guard.past, proposal, touched)
+        after = over if better is None else self.over(better)
+        if better is not None and after.sum() < over.sum():
+            proposal, over = better, after
+            steps.append("swapped members")
+        if not over.any():
+            self.keep(proposal, tuple(steps))
+            return
+        share = float(self.touched(proposal, over).mean())
+        if share <= FEW:
+            self.follow(self.by_merging(proposal, over), steps)
+        self.follow(self.by_regrouping(name, proposal, over), steps)
+        if share > FEW and not self.found:
+            self.follow(self.by_merging(proposal, over), steps)
 
+    def follow(self, way: Iterator[tuple[Proposal, str]], steps: list[str]) -> None:
+        """Take repairs one after the other until nobody is over a limit."""
+        told = list(steps)
+        for proposal, step in way:
+            told.append(step)
+            over = self.over(proposal)
+            if proposal.price <= self.most and not over.any():
+                self.keep(proposal, tuple(told))
+                return
+            self.leaks = over.ids.filter(pl.Series(over.over))
+            if self.late or proposal.price > self.most:
+                return
 
-def _kept(
-    guard: Guard, old: Proposal, new: Proposal, before: Posterior | None, exposed: set[str], over: _People
-) -> Proposal:
-    """The better of two proposals by the number of persons over a limit."""
-    return new if _over(guard, new, before, exposed).sum() < over.sum() else old
+    def by_merging(self, proposal: Proposal, over: _People) -> Iterator[tuple[Proposal, str]]:
+        """Leaking groups join their neighbours, again and again, at worst until one group is left."""
+        for _ in range(ROUNDS):
+            leaking = np.unique(proposal.group[self.touched(proposal, over)])
+            better = merge(self.guard.table, self.guard.past, proposal, leaking)
+            if better is None:
+                return
+            proposal = better
+            yield proposal, f"merged {leaking.size} groups with neighbours"
+            over = self.over(proposal)
+
+    def by_regrouping(self, name: str, proposal: Proposal, over: _People) -> Iterator[tuple[Proposal, str]]:
+        """Leaking groups take the values of earlier groups; then records are withheld."""
+        guard, tried = self.guard, set()
+        for _ in range(ROUNDS):
+            touched = self.touched(proposal, over)
+            key = np.packbits(touched).tobytes()
+            better = None
+            if name != "m-invariance" and touched.any() and key not in tried:
+                tried.add(key)
+                better = regroup(
+                    guard.table, guard.past, proposal, touched, m=guard.m, hold_back=guard.hold_back, seed=guard.seed
+                )
+                step = f"regrouped {int(touched.sum())} records by the values of their last groups"
+            if better is None:
+                rows = self.rows_of(over) & (proposal.group >= 0)
+                rows = rows if rows.any() else touched  # those over a limit have left: their former neighbours
+                if not guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
+                    return
+                better, step = without(guard.past, proposal, rows), f"withheld {int(rows.sum())} records"
+            proposal = better
+            yield proposal, step
+            over = self.over(proposal)
+
+    def keep(self, proposal: Proposal, steps: tuple[str, ...]) -> None:
+        """Remember a proposal that keeps the policy, in the form that satisfies the criteria."""
+        fitted = self.fitted(proposal)
+        if fitted is None:
+            return
+        if fitted is not proposal:
+            steps = (*steps, "merged groups for the criteria")
+        fitted, dropped = self.lean(fitted)
+        steps = (*steps, f"dropped {dropped} counterfeits that no limit needs") if dropped else steps
+        self.found = [one for one in self.found if one.proposal.price <= fitted.price]
+        if fitted.price <= self.most:
+            self.found.append(_Found(fitted, steps, fitted.loss(self.guard.table)))
+
+    def fitted(self, proposal: Proposal) -> Proposal | None:
+        """The proposal if the criteria hold; else with small groups merged, if that helps."""
+        for _ in range(ROUNDS):
+            release = self.guard.publish(proposal)
+            if all(criterion.check(release).holds for criterion in self.guard.criteria):
+                return proposal
+            k = max((int(c.k) for c in self.guard.criteria if hasattr(c, "k")), default=0)
+            numbered = proposal.numbered()
+            size = np.bincount(numbered.group[numbered.group >= 0])
+            joined = merge(self.guard.table, self.guard.past, numbered, np.flatnonzero(size < k))
+            if joined is None or self.over(joined).any():
+                return None
+            proposal = joined
+        return None
+
+    def lean(self, proposal: Proposal) -> tuple[Proposal, int]:
+        """Drop counterfeits while policy and criteria hold: all that groups can spare, or half of them, …"""
+        limit, dropped = self.guard.policy.max_posterior, 0
+        needed = 2 if not limit else int(np.ceil(1 / limit - 1e-9))
+        parts = [np.ones(proposal.counterfeits, dtype=bool)]
+        for _ in range(6):
+            if not parts or self.late:
+                break
+            among = parts.pop(0)
+            smaller = trimmed(proposal, self.guard.past, values=needed, among=among)
+            if smaller is None:
+                continue
+            release = self.guard.publish(smaller)
+            if all(c.check(release).holds for c in self.guard.criteria) and not self.over(smaller).any():
+                dropped += proposal.counterfeits - smaller.counterfeits
+                return smaller, dropped
+            at = np.flatnonzero(among)
+            for half in (at[::2], at[1::2]):
+                if half.size and half.size < at.size:
+                    parts.append(np.isin(np.arange(among.size), half))
+        return proposal, dropped
+
+    def over(self, proposal: Proposal) -> _People:
+        """Who is over a limit; what was asked last is remembered."""
+        if self.asked is None or self.asked[0] is not proposal:
+            self.asked = proposal, self._over(proposal)
+        return self.asked[1]
+
+    def _over(self, proposal: Proposal) -> _People:
+        """Who is over a limit, beyond those whom the history exposes; a contradiction counts for everybody.
+
+        Values that a group does not share with what was possible before are excluded at once. Where that
+        alone puts somebody over a limit there is no need for the posterior; where the posterior does,
+        there is none for whole values.
+        """
+        guard, before = self.guard, self.before
+        by_sets = _over_by_sets(guard, proposal, before)
+        if by_sets is not None and by_sets.without(self.exposed).any():
+            return by_sets.without(self.exposed)
+        try:
+            release = tied_proposal(guard.table, guard.past, proposal)
+            if before is None:
+                post = joint([release], changed=guard.past.choice)
+            else:
+                post = before.extend(release)
+        except (ContradictionError, NotConvergedError) as problem:
+            self.contradicted |= isinstance(problem, ContradictionError)
+            ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
+            return _People(ids, proposal.group >= 0)
+        ids = post.history.ids.cast(pl.String)
+        over = guard.policy.over_limit(post, before, exposed=self.exposed)
+        if not over.any() and guard.policy.integral != "no":
+            left = max(1.0, min(guard.policy.seconds, self.deadline - time.monotonic()))
+            whole = guard.policy.review(post, before, exposed=self.exposed, seconds=left).breaches
+            over = ids.is_in(whole["id"].unique().implode()).to_numpy()
+        return _People(ids, over)
+
+    def rows_of(self, over: _People) -> Flags:
+        """[rows] records of the table whose person is over a limit."""
+        bad = over.ids.filter(pl.Series(over.over))
+        found: Flags = self.guard.table.frame[self.guard.table.id or ""].cast(pl.String).is_in(bad.implode()).to_numpy()
+        return found
+
+    def touched(self, proposal: Proposal, over: _People) -> Flags:
+        """[rows] records in groups with somebody over a limit, or with a former neighbour of one who left."""
+        rows = self.rows_of(over).copy()
+        here = self.guard.table.frame[self.guard.table.id or ""].cast(pl.String)
+        bad = over.ids.filter(pl.Series(over.over))
+        gone = bad.filter(~bad.is_in(here.implode()))
+        if gone.len():
+            for release in self.guard.past.history:
+                link = release.groups()
+                ids = link["id"].cast(pl.String)
+                shared = link["group"].filter(ids.is_in(gone.implode())).unique()
+                near = ids.filter(link["group"].is_in(shared.implode()))
+                rows |= here.is_in(near.implode()).to_numpy()
+        groups: Ints = np.unique(proposal.group[rows & (proposal.group >= 0)])
+        found: Flags = np.isin(proposal.group, groups) & (proposal.group >= 0)
+        return found
+
+    def refusal(self) -> PolicyError:
+        """Why there is no release, who stands in the way, and what could be withheld."""
+        table = self.guard.table
+        here = table.frame[table.id or ""].cast(pl.String)
+        leaks = self.leaks.unique(maintain_order=True)
+        there = int(leaks.is_in(here.implode()).sum())
+        parts = [f"No release of this table was found that keeps the policy within {self.guard.seconds:g} s."]
+        if self.contradicted:
+            parts.append("The table contradicts what earlier releases say of it: values must have changed.")
+        if self.exposed:
+            parts.append(f"{len(self.exposed)} persons were exposed by earlier releases already.")
+        if leaks.len():
+            parts.append(
+                f"The nearest attempt leaves {leaks.len()} persons over a limit; {there} of them have a record that "
+                "could be withheld."
+            )
+        if not self.guard.hold_back:
+            parts.append("Records may not be held back: hold_back=True (--hold-back) allows it.")
+        parts.append("A weaker limit, more time or fewer records to publish would do.")
+        frame = self.last.breaches if self.last is not None else _listed(leaks)
+        return _told(" ".join(parts), frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,28 +406,10 @@ class _People:
         return _People(self.ids, self.over & ~known)
 
 
-def _over(guard: Guard, proposal: Proposal, before: Posterior | None, exposed: set[str]) -> _People:
-    """Who is over a limit, beyond those whom the history exposes; a contradiction counts for everybody.
-
-    Values that a group does not share with what was possible before are excluded at once. Where that
-    alone puts somebody over a limit there is no need for the full posterior yet.
-    """
-    by_sets = _over_by_sets(guard, proposal, before, exposed)
-    if by_sets is not None and by_sets.any():
-        return by_sets
-    release = guard.publish(proposal)
-    try:
-        post = guard.joint(release)
-    except ContradictionError:
-        ids = release.groups()["id"].cast(pl.String)
-        return _People(ids, np.ones(ids.len(), dtype=bool))
-    return _People(post.history.ids.cast(pl.String), guard.policy.over_limit(post, before)).without(exposed)
-
-
-def _over_by_sets(guard: Guard, proposal: Proposal, before: Posterior | None, exposed: set[str]) -> _People | None:
+def _over_by_sets(guard: Guard, proposal: Proposal, before: Posterior | None) -> _People | None:
     """Persons of the table with fewer common values than the limit on the posterior allows."""
     policy, table, past = guard.policy, guard.table, guard.past
-    if policy.max_posterior is None:
+    if policy.max_posterior is None or past.choice == "split":
         return None
     rows = np.flatnonzero(proposal.group >= 0)
     member = np.concatenate([proposal.group[rows], proposal.counterfeit_group])
@@ -254,155 +428,15 @@ def _over_by_sets(guard: Guard, proposal: Proposal, before: Posterior | None, ex
         fits = pl.concat([fits.filter(~known), old])
     common = fits.group_by("id").agg(pl.len().alias("n"))
     counted = mine.join(common, on="id", how="left", maintain_order="left")["n"].fill_null(0).to_numpy()
-    over = (policy.max_posterior + SLACK) * np.maximum(counted, 1) < 1.0
-    return _People(ids, over).without(exposed)
+    over: Flags = (policy.max_posterior + SLACK) * np.maximum(counted, 1) < 1.0
+    return _People(ids, over)
 
 
-def _rows_over(guard: Guard, over: _People) -> Flags:
-    """[rows] records of the table whose person is over a limit."""
-    bad = over.ids.filter(pl.Series(over.over))
-    return guard.table.frame[guard.table.id or ""].cast(pl.String).is_in(bad.implode()).to_numpy()
-
-
-def _touched(guard: Guard, proposal: Proposal, over: _People) -> Flags:
-    """[rows] records in groups with somebody over a limit, or with a former neighbour of such a person who left."""
-    table, past = guard.table, guard.past
-    rows = _rows_over(guard, over)
-    here = table.frame[table.id or ""].cast(pl.String)
-    gone = over.ids.filter(pl.Series(over.over)).filter(~over.ids.filter(pl.Series(over.over)).is_in(here.implode()))
-    if gone.len():
-        for release in past.history:
-            link = release.groups()
-            ids = link["id"].cast(pl.String)
-            shared = link["group"].filter(ids.is_in(gone.implode())).unique()
-            near = ids.filter(link["group"].is_in(shared.implode()))
-            rows |= here.is_in(near.implode()).to_numpy()
-    groups = np.unique(proposal.group[rows & (proposal.group >= 0)])
-    found: Flags = np.isin(proposal.group, groups) & (proposal.group >= 0)
-    return found
-
-
-def regroup(guard: Guard, proposal: Proposal, touched: Flags) -> Proposal | None:
-    """Move the records of leaking groups into groups with the values of their last group."""
-    rows = np.flatnonzero(touched)
-    try:
-        part = by_signature(guard.table, guard.past, guard.m, hold_back=False, seed=guard.seed, rows=rows)
-    except InputError:
-        return None
-    kept = proposal.group.copy()
-    kept[rows] = -1
-    gone = np.isin(proposal.counterfeit_group, np.unique(proposal.group[rows]))
-    base = int(proposal.group.max(initial=-1)) + 1
-    group = kept.copy()
-    placed = part.group >= 0
-    group[rows[placed]] = part.group[placed] + base
-    return Proposal(
-        group,
-        np.concatenate([proposal.counterfeit_group[~gone], part.counterfeit_group + base]),
-        np.concatenate([proposal.counterfeit_value[~gone], part.counterfeit_value]),
-        proposal.notes,
-    ).numbered()
-
-
-def swap(guard: Guard, proposal: Proposal, touched: Flags) -> Proposal | None:
-    """Exchange records of the same value so that members share more values with their last groups."""
-    past = guard.past
-    rows = np.flatnonzero(touched & (past.signature >= 0))
-    if not 0 < rows.size <= 5000:
-        return None
-    values = _values_of_groups(past, proposal)
-    signature = [frozenset(s) for s in past.signatures]
-    group, moved = proposal.group.copy(), False
-
-    def shared(row: int, g: int) -> int:
-        return len(signature[past.signature[row]] & values[g]) if past.signature[row] >= 0 else len(values[g])
-
-    by_value: dict[int, list[int]] = {}
-    for row in rows.tolist():
-        by_value.setdefault(int(past.value[row]), []).append(row)
-    for same in by_value.values():
-        for k, one in enumerate(same):
-            for other in same[k + 1 : k + 40]:
-                a, b = int(group[one]), int(group[other])
-                if a == b:
-                    continue
-                now = min(shared(one, a), shared(other, b)), shared(one, a) + shared(other, b)
-                then = min(shared(one, b), shared(other, a)), shared(one, b) + shared(other, a)
-                if then > now:
-                    group[one], group[other], moved = b, a, True
-    return replace(proposal, group=group) if moved else None
-
-
-def _values_of_groups(past: Past, proposal: Proposal) -> list[set[int]]:
-    found: list[set[int]] = [set() for _ in range(int(proposal.group.max(initial=-1)) + 1)]
-    for g, v in zip(proposal.group.tolist(), past.value.tolist(), strict=True):
-        if g >= 0:
-            found[g].add(v)
-    for g, v in zip(proposal.counterfeit_group.tolist(), proposal.counterfeit_value.tolist(), strict=True):
-        found[g].add(v)
-    return found
-
-
-def merge(table: Table, proposal: Proposal, touched: Flags) -> Proposal | None:
-    """Join each leaking group with its neighbour in the order of the quasi-identifiers."""
-    groups = int(proposal.group.max(initial=-1)) + 1
-    kept = np.flatnonzero(proposal.group >= 0)
-    place = np.lexsort([c.rank[c.codes] for c in table.columns[::-1]])
-    rank = np.empty(table.rows)
-    rank[place] = np.arange(table.rows)
-    middle = np.bincount(proposal.group[kept], weights=rank[kept], minlength=groups) / np.maximum(
-        np.bincount(proposal.group[kept], minlength=groups), 1
-    )
-    order = np.argsort(middle, kind="stable")
-    position = np.empty(groups, dtype=np.int64)
-    position[order] = np.arange(groups)
-    target = np.arange(groups)
-    used = np.zeros(groups, dtype=bool)
-    for g in np.unique(proposal.group[touched]).tolist():
-        beside = [int(order[p]) for p in (position[g] + 1, position[g] - 1) if 0 <= p < groups]
-        partner = next((b for b in beside if not used[b]), None)
-        if partner is not None and not used[g]:
-            target[g] = partner
-            used[g] = used[partner] = True
-    if not used.any():
-        return None
-    group = np.where(proposal.group >= 0, target[proposal.group], -1).astype(np.int32)
-    return replace(
-        proposal, group=group, counterfeit_group=target[proposal.counterfeit_group].astype(np.int32)
-    ).numbered()
-
-
-def without(guard: Guard, proposal: Proposal, rows: Flags) -> Proposal:
-    """Withhold records; what is left of their groups keeps its values by counterfeits, or goes with them."""
-    group = proposal.group.copy()
-    fakes = [proposal.counterfeit_group]
-    values = [proposal.counterfeit_value]
-    out = np.flatnonzero(rows)
-    group[out] = -1
-    left = np.bincount(group[group >= 0], minlength=int(proposal.group.max(initial=-1)) + 1)
-    stay = out[left[proposal.group[out]] > 0]
-    fakes.append(proposal.group[stay])
-    values.append(guard.past.value[stay])
-    alive = left > 0
-    fake_group, fake_value = np.concatenate(fakes), np.concatenate(values)
-    keep = alive[fake_group]
-    return Proposal(group, fake_group[keep], fake_value[keep], proposal.notes).numbered()
-
-
-def _refusal(
-    guard: Guard, before: Posterior | None, exposed: set[str], left: pl.DataFrame | None = None
-) -> PolicyError:
-    frame = left
-    if frame is None:
-        frame = pl.DataFrame(schema={"id": pl.String, "value": pl.String, "limit": pl.String, "figure": pl.Float64})
-    known = (
-        f" {len(exposed)} persons were exposed by earlier releases already." if exposed and before is not None else ""
-    )
-    return _told(
-        f"No release of this table was found that keeps the policy within {guard.seconds:g} s.{known} A weaker limit, "
-        "more records that may be withheld (hold_back), or fewer records to publish would do.",
-        frame,
-    )
+def _listed(ids: pl.Series) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"id": ids, "value": pl.Series([None] * ids.len(), dtype=pl.String), "limit": ["unknown"] * ids.len()},
+        schema_overrides={"limit": pl.String},
+    ).with_columns(pl.lit(None, dtype=pl.Float64).alias("figure"))
 
 
 def _told(message: str, breaches: pl.DataFrame) -> PolicyError:

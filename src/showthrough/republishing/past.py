@@ -33,7 +33,8 @@ class Past:
     signatures: tuple[tuple[int, ...], ...]
     last_group: Codes  # [rows] group in the newest release, −1: not in it
     newest: Release | None
-    changed: int = 0  # persons whose value changed
+    changed: int = 0  # persons whose value is none of the last group's
+    choice: str = "refuse"  # what to do with changed values, as `infer` takes it
 
     @classmethod
     def of(cls, table: Table, history: Sequence[Release], *, changed: str = "refuse") -> Past:
@@ -46,27 +47,27 @@ class Past:
             raise InputError("Re-publishing is about values: name the sensitive column.")
         values, codes = _values(table, history)
         value = codes[0][table.value].astype(np.int32)
-        rows = table.rows
-        signature, last = np.full(rows, -1, dtype=np.int64), np.full(rows, -1, dtype=np.int64)
+        signature, last = np.full(table.rows, -1, dtype=np.int64), np.full(table.rows, -1, dtype=np.int64)
         known: dict[tuple[int, ...], int] = {}
+        other = np.zeros(table.rows, dtype=bool)  # persons whose value is missing in a group that held them
         for back, (release, own) in enumerate(zip(history[::-1], codes[:0:-1], strict=True)):
             group = _groups(table, release)
             if back == 0:
                 last = group.copy()
-            open_rows = np.flatnonzero((signature < 0) & (group >= 0))
             sets = _signatures(release, own)
             number = np.array([known.setdefault(s, len(known)) for s in sets], dtype=np.int64)
-            signature[open_rows] = number[group[open_rows]]
+            here = np.where(group >= 0, number[group], -1)
+            other[_strange(value, here, tuple(known))] = True
+            signature = np.where(signature < 0, here, signature)
         given = tuple(known)
         strange = _strange(value, signature, given)
-        if strange.size and changed == "refuse":
+        if other.any() and changed == "refuse":
             raise ChangedValueError(
-                f"{strange.size} persons have a value that is not among those of their group in the last release that "
-                'held them: the value changed. changed="split" publishes them as new persons.'
+                f"{int(other.sum())} persons have a value that is not among those of a group that held them in an "
+                'earlier release: the value changed. changed="split" publishes them as new persons.'
             )
         signature[strange] = -1
         last[strange] = -1
-        newest = history[-1] if history else None
         return cls(
             tuple(history),
             values,
@@ -74,8 +75,9 @@ class Past:
             signature.astype(np.int32),
             given,
             last.astype(np.int32),
-            newest,
+            history[-1] if history else None,
             strange.size,
+            changed,
         )
 
     def part(self, rows: Ints) -> tuple[Codes, Codes]:

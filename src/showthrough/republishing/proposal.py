@@ -13,7 +13,7 @@ from showthrough.anonymizers.describe import tight_cells
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Reals
+from showthrough.inference.arrays import Codes
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 
@@ -55,11 +55,13 @@ class Proposal:
         number[used] = np.arange(used.size)
         return Proposal(number[self.group], number[self.counterfeit_group], self.counterfeit_value, self.notes)
 
-    def extents(self, table: Table) -> Reals:
-        """[groups] how wide each group is in its quasi-identifiers, between 0 and 1 on average."""
+    def loss(self, table: Table) -> float:
+        """What readers lose, in records: NCP of the rows; a counterfeit or a record held back is one lost record."""
         from showthrough.anonymizers.loss import group_losses
 
-        return group_losses(table.columns, self.group)[1]
+        size, losses = group_losses(table.columns, self.numbered().group)
+        kept = float(size @ losses.mean(axis=1)) if losses.size else 0.0
+        return kept + self.price
 
 
 def release_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,13 +13,17 @@ from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Grouped
 from showthrough.anonymizers.publishing import cost
 from showthrough.anonymizers.table import Table
-from showthrough.errors import InputError
-from showthrough.policy.policy import limits_of
+from showthrough.errors import CriterionError, InputError
+from showthrough.inference.posterior import Posterior
+from showthrough.policy.policy import Policy, Review, limits_of
 from showthrough.release.release import Release
 from showthrough.republishing.guarded import Guard, Guarded, guarded
+from showthrough.republishing.located import Located, located, without_overlaps
 from showthrough.republishing.past import Past
+from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
-from showthrough.republishing.strategies import by_signature, guided, values_per_group
+from showthrough.republishing.strategies import by_signature, departed, guided, values_per_group
+from showthrough.republishing.tied import joint, tied_proposal
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,31 +43,167 @@ class Republish:
     exposed: str
     seconds: float
     progress: Callable[[str], None]
+    merge_overlaps: bool = False
+    accept: bool = False  # return a release that violates a criterion
 
 
 def republish(table: Table, plan: Republish, base: Callable[[], Grouped], *, began: float) -> Release:
     """The next release; ``base`` is the method that a guard starts from."""
     if table.sensitive is None or table.id is None:
         raise InputError("Re-publishing follows persons and their values: name the id and the sensitive column.")
+    if plan.merge_overlaps and (plan.kind != "generalized" or plan.strategy == "history-guided"):
+        raise InputError("merge_overlaps is for generalized output of m-invariance or guarded.")
     past = Past.of(table, plan.history, changed=plan.changed)
     parameters = {"strategy": plan.strategy, "criteria": [str(c) for c in plan.criteria]}
 
     def publish(proposal: Proposal) -> Release:
         return release_of(table, past, proposal, kind=plan.kind, name=plan.name, seed=plan.seed, parameters=parameters)
 
-    outcome: Guarded | None = None
+    work = _Work(table, past, plan, publish)
     if plan.strategy == "guarded":
-        outcome = guarded(_guard(table, past, plan, publish), _proposed(base))
+        return work.guarded(base, began)
+    if plan.strategy == "m-invariance":
+        return work.m_invariant(began)
+    return work.guided(began)
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """One release in the making."""
+
+    table: Table
+    past: Past
+    plan: Republish
+    publish: Callable[[Proposal], Release]
+
+    def guarded(self, base: Callable[[], Grouped], began: float) -> Release:
+        """What keeps the policy, beside what the base method alone would have published."""
+        alone = _proposed(base)
+        outcome = guarded(_guard(self.table, self.past, self.plan, self.publish), alone)
         proposal, release = outcome.proposal, outcome.release
-    elif plan.strategy == "m-invariance":
-        m = values_per_group(plan.criteria, plan.strategy)
-        proposal = by_signature(table, past, m, hold_back=plan.hold_back, seed=plan.seed)
-        release = publish(proposal)
-    else:
-        l = values_per_group(plan.criteria, plan.strategy)
-        proposal = guided(past, l, repair=plan.repair, seed=plan.seed)
-        release = publish(proposal)
-    return replace(release, made=_made(table, past, plan, proposal, outcome, began))
+        told = [f"{proposal.counterfeits} counterfeits, {proposal.held} records held back."]
+        if alone is not None:
+            here = price(self.table, self.past, proposal, kind=self.plan.kind)
+            there = price(self.table, self.past, alone, kind=self.plan.kind)
+            told.append(f"Independent release → guarded: {here.beside(there)}.")
+        told += [f"Guard: {step}." for step in outcome.steps]
+        told.append(_verdict(outcome))
+        if not outcome.review.conclusive:
+            told.append(f"Inconclusive: {outcome.review.undecided} pairs are undecided over whole values.")
+        limit = limits_of(self.plan.policy).max_posterior
+        if limit is not None:
+            proposal, release, more = self.seen_by_readers(
+                proposal, release, limit, lambda one: self.reviewed(one, outcome)[0].holds
+            )
+            told += more
+        if proposal is not outcome.proposal:
+            review, posterior = self.reviewed(proposal, outcome)
+            outcome = replace(outcome, release=release, proposal=proposal, review=review, posterior=posterior)
+        return self.done(release, proposal, told, began, exposed=outcome.exposed, guard=outcome)
+
+    def m_invariant(self, began: float) -> Release:
+        """Everybody keeps the values of the group."""
+        m = values_per_group(self.plan.criteria, self.plan.strategy)
+        proposal = by_signature(self.table, self.past, m, hold_back=self.plan.hold_back, seed=self.plan.seed)
+        proposal, release, more = self.seen_by_readers(
+            proposal, self.publish(proposal), 1 / m, lambda one: self.known_groups(one, 1 / m)
+        )
+        release = self.done(release, proposal, [*proposal.notes, *more], began)
+        self.refuse_violations(release)
+        return release
+
+    def guided(self, began: float) -> Release:
+        """The last groups go on; who left and can be told from that is listed."""
+        l = values_per_group(self.plan.criteria, self.plan.strategy)
+        proposal, at_risk = guided(self.past, l, repair=self.plan.repair, seed=self.plan.seed)
+        ids = departed(self.past, self.table, at_risk)
+        return self.done(self.publish(proposal), proposal, list(proposal.notes), began, exposed=ids)
+
+    def reviewed(self, proposal: Proposal, outcome: Guarded) -> tuple[Review, Posterior]:
+        """The policy and the whole history with another proposal."""
+        release = tied_proposal(self.table, self.past, proposal, name=self.plan.name)
+        post = joint([*self.past.history, release], changed=self.past.choice)
+        return limits_of(self.plan.policy).review(post, outcome.before, exposed=outcome.exposed), post
+
+    def known_groups(self, proposal: Proposal, limit: float) -> bool:
+        """Whether nobody exceeds the limit for readers who know everybody's group."""
+        release = tied_proposal(self.table, self.past, proposal, name=self.plan.name)
+        post = joint([*self.past.history, release], changed=self.past.choice)
+        return not Policy(max_posterior=limit, integral="no").over_limit(post).any()
+
+    def seen_by_readers(
+        self, proposal: Proposal, release: Release, limit: float, allowed: Callable[[Proposal], bool]
+    ) -> tuple[Proposal, Release, list[str]]:
+        """Of generalized output: who exceeds the limit for readers without ids, and less of it by merging."""
+        if self.plan.kind != "generalized":
+            return proposal, release, []
+
+        def look(one: Proposal) -> Located:
+            return located(self.table, [*self.past.history, self.publish(one)], limit, changed=self.past.choice)
+
+        def keeps(one: Proposal) -> bool:
+            shown = self.publish(one)
+            return all(criterion.check(shown).holds for criterion in self.plan.criteria) and allowed(one)
+
+        self.plan.progress("locating persons by quasi-identifiers")
+        if not self.plan.merge_overlaps:
+            seen = look(proposal)
+            hint = " merge_overlaps=True (--merge-overlaps) merges groups until nobody is." if seen.over else ""
+            return proposal, release, [f"{seen}{hint}"]
+        groups = int(proposal.numbered().group.max(initial=-1)) + 1
+        found, seen, why = without_overlaps(proposal.numbered(), look, keeps)
+        left = int(found.group.max(initial=-1)) + 1
+        told = [f"{groups} groups became {left} by merging those with overlapping extents.", str(seen)]
+        if left == groups:
+            return proposal, release, [*told, *([why] if why else [])]
+        return found, self.publish(found), [*told, *([why] if why else [])]
+
+    def refuse_violations(self, release: Release) -> None:
+        """A criterion that the strategy does not look at must hold nevertheless."""
+        failing = [c for c in release.made.checks if not c.holds]
+        if failing and not self.plan.accept:
+            raise CriterionError(
+                f"The strategy {self.plan.strategy} did not reach {failing[0].criterion}: {failing[0].sentence} "
+                "The strategy guarded merges groups for it; accept_violations=True returns the release as it is.",
+                release=release,
+            )
+
+    def done(
+        self,
+        release: Release,
+        proposal: Proposal,
+        notes: list[str],
+        began: float,
+        *,
+        exposed: Sequence[str] = (),
+        guard: Guarded | None = None,
+    ) -> Release:
+        """The release with what it cost."""
+        if self.past.changed:
+            notes = [*notes, f"{self.past.changed} persons changed their value and are published as new persons."]
+        made = Made(
+            method=self.plan.strategy,
+            seconds=time.perf_counter() - began,
+            suppressed=proposal.held,
+            incomplete=self.table.incomplete,
+            checks=tuple(criterion.check(release) for criterion in self.plan.criteria),
+            utility=cost(self.table, proposal.numbered().group, self.plan.criteria),
+            notes=tuple(notes),
+            counterfeits=proposal.counterfeits,
+            exposed=tuple(exposed),
+            guard=guard,
+        )
+        return replace(release, made=made)
+
+
+def _verdict(outcome: Guarded) -> str:
+    if not outcome.exposed:
+        return f"The policy holds for everybody: {outcome.posterior.certificate}."
+    more = f"; this release tells more of {outcome.told_more} of them" if outcome.told_more else ""
+    return (
+        f"The policy holds for everybody but {len(outcome.exposed)} persons whom earlier releases expose{more}: "
+        f"{outcome.posterior.certificate}."
+    )
 
 
 def _guard(table: Table, past: Past, plan: Republish, publish: Callable[[Proposal], Release]) -> Guard:
@@ -82,6 +222,7 @@ def _guard(table: Table, past: Past, plan: Republish, publish: Callable[[Proposa
         publish,
         plan.seed,
         plan.seconds,
+        criteria=plan.criteria,
         hold_back=plan.hold_back,
         exposed=plan.exposed,
         progress=plan.progress,
@@ -94,30 +235,3 @@ def _proposed(base: Callable[[], Grouped]) -> Proposal | None:
         return Proposal(base().group.astype(np.int32))
     except InputError:
         return None
-
-
-def _made(table: Table, past: Past, plan: Republish, proposal: Proposal, outcome: Guarded | None, began: float) -> Made:
-    notes = list(proposal.notes)
-    if past.changed:
-        notes.append(f"{past.changed} persons changed their value and are published as new persons.")
-    if outcome is not None:
-        notes = [
-            f"{proposal.counterfeits} counterfeits, {proposal.held} records held back.",
-            *(f"Guard: {step}." for step in outcome.steps),
-            f"The policy holds for everybody: {outcome.posterior.certificate}."
-            if not outcome.exposed
-            else f"The policy holds for everybody but {len(outcome.exposed)} persons whom earlier releases expose.",
-        ]
-        if not outcome.review.conclusive:
-            notes.append(f"Inconclusive: {outcome.review.undecided} pairs are undecided over whole values.")
-    return Made(
-        method=plan.strategy,
-        seconds=time.perf_counter() - began,
-        suppressed=proposal.held,
-        incomplete=table.incomplete,
-        checks=(),
-        utility=cost(table, proposal.numbered().group, plan.criteria),
-        notes=tuple(notes),
-        counterfeits=proposal.counterfeits,
-        guard=outcome,
-    )

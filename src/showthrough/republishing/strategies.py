@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import DistinctLDiversity, EntropyLDiversity, FrequencyLDiversity
 from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints
+from showthrough.inference.arrays import Codes, Ints
 from showthrough.register.place import positions
 from showthrough.republishing.history_guided import Repair, history_guided
 from showthrough.republishing.m_invariance import m_invariant
@@ -37,23 +38,46 @@ def values_per_group(criteria: Sequence[Any], strategy: str) -> int:
     return int(np.ceil(max(wanted)))
 
 
-def by_signature(table: Table, past: Past, m: int, *, hold_back: bool, seed: int, rows: Ints | None = None) -> Proposal:
-    """m-invariance: whoever was published keeps the values of the group."""
+def by_signature(
+    table: Table, past: Past, m: int, *, hold_back: bool, seed: int, rows: Ints | None = None, short: bool = False
+) -> Proposal:
+    """m-invariance: whoever was published keeps the values of the group.
+
+    ``rows`` are the records to place, the others get no group. With ``short`` persons who were
+    published with fewer than m values keep those, among themselves, instead of being refused.
+    """
     chosen = np.arange(table.rows) if rows is None else rows
     value, signature = past.part(chosen)
-    columns = (table if rows is None else table.part(chosen)).columns
-    try:
-        found = m_invariant(
-            value, m, signature=signature, signatures=past.signatures, columns=columns, hold_back=hold_back, seed=seed
-        )
-    except InputError as problem:
-        raise InputError(_named(str(problem), past)) from None
-    notes = (f"{found.counterfeits} counterfeits, {found.held.size} records held back.",)
-    return Proposal(found.group, found.counterfeit_group, found.counterfeit_value, notes)
+    length = np.array([len(s) for s in past.signatures] or [0])
+    few = (signature >= 0) & (length[signature] < m) if short else np.zeros(chosen.size, dtype=bool)
+    group = np.full(chosen.size, -1, dtype=np.int32)
+    fakes: list[tuple[Codes, Codes]] = []
+    held = base = 0
+    for mine in (np.flatnonzero(~few), np.flatnonzero(few)):
+        if not mine.size:
+            continue
+        try:
+            found = m_invariant(
+                value[mine],
+                int(length[signature[mine]].min()) if few[mine[0]] else m,
+                signature=signature[mine],
+                signatures=past.signatures,
+                columns=table.part(chosen[mine]).columns,
+                hold_back=hold_back,
+                seed=seed,
+            )
+        except InputError as problem:
+            raise InputError(_named(str(problem), past)) from None
+        group[mine] = np.where(found.group >= 0, found.group + base, -1)
+        fakes.append((found.counterfeit_group + np.int32(base), found.counterfeit_value))
+        base, held = base + found.groups, held + found.held.size
+    fake_group, fake_value = (np.concatenate(part) for part in zip(*fakes, strict=True))
+    notes = (f"{fake_group.size} counterfeits, {held} records held back.",)
+    return Proposal(group, fake_group, fake_value, notes)
 
 
-def guided(past: Past, l: int, *, repair: str, seed: int) -> Proposal:
-    """History-guided: keep the last groups, fill the slots of those who left."""
+def guided(past: Past, l: int, *, repair: str, seed: int) -> tuple[Proposal, Ints]:
+    """History-guided: keep the last groups, fill the slots of those who left; and the groups that give them away."""
     if repair not in REPAIRS:
         raise InputError(f"repair is one of {', '.join(REPAIRS)}, not {repair!r}.")
     slot_group, slot_value = slots(past)
@@ -83,7 +107,19 @@ def guided(past: Past, l: int, *, repair: str, seed: int) -> Proposal:
         )
     group = np.full(past.value.size, -1, dtype=np.int32)
     group[rows] = found.group
-    return Proposal(group, found.counterfeit_group, found.counterfeit_value, tuple(notes))
+    proposal = Proposal(group, found.counterfeit_group, found.counterfeit_value, tuple(notes))
+    return proposal, np.unique(slot_group[found.at_risk])
+
+
+def departed(past: Past, table: Table, groups: Ints) -> tuple[str, ...]:
+    """The persons who were in these groups of the newest release and are not in the table."""
+    if past.newest is None or not groups.size:
+        return ()
+    link = past.newest.groups()
+    inside = np.isin(positions(link["group"], past.newest.labels), groups)
+    ids = link["id"].cast(pl.String).filter(pl.Series(inside))
+    here = table.frame[table.id or ""].cast(pl.String).filter(pl.Series(past.last_group >= 0))
+    return tuple(sorted(ids.filter(~ids.is_in(here.implode()))))
 
 
 def slots(past: Past) -> tuple[Ints, Ints]:

@@ -1,0 +1,57 @@
+"""What a proposal costs readers, in figures that stand beside those of another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.table import Table
+from showthrough.measuring.grouping import Grouping
+from showthrough.measuring.loss import Reading, gcp
+from showthrough.measuring.queries import Workload, query_error
+from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal
+
+QUERIES = 500
+
+
+@dataclass(frozen=True)
+class Price:
+    """Loss of quasi-identifiers by group, and the median relative error of counting queries."""
+
+    gcp: float
+    query_error: float | None
+    counterfeits: int
+    withheld: int
+
+    def beside(self, other: Price) -> str:
+        """In words, ``other`` first."""
+        told = [f"GCP of the groups {other.gcp:.4f} → {self.gcp:.4f}"]
+        if self.query_error is not None and other.query_error is not None:
+            told.append(f"counting queries off by {other.query_error:.1%} → {self.query_error:.1%} in the median")
+        told.append(f"counterfeits {other.counterfeits} → {self.counterfeits}")
+        told.append(f"records withheld {other.withheld} → {self.withheld}")
+        return "; ".join(told)
+
+
+def price(table: Table, past: Past, proposal: Proposal, *, kind: str) -> Price:
+    """Measure a proposal, published bucketized or generalized."""
+    found = proposal.numbered()
+    grouping = Grouping(table.frame, found.group.astype(np.int64), table.quasi)
+    numeric = tuple(c.name for c in table.columns if c.shown == "range")
+    error = None
+    if table.sensitive is not None and len(table.quasi) >= 2:
+        fakes = pl.DataFrame(
+            {"group": found.counterfeit_group.astype(np.int64), "value": past.values.gather(found.counterfeit_value)}
+        )
+        known = table.frame[table.sensitive].unique()
+        fakes = fakes.filter(pl.col("value").is_in(known.cast(past.values.dtype).implode()))
+        fakes = fakes.with_columns(pl.col("value").cast(known.dtype)).group_by("group", "value").agg(n=pl.len())
+        shown = "exact" if kind == "bucketized" else "range"
+        workload = Workload(queries=QUERIES)
+        error = query_error(
+            grouping, sensitive=table.sensitive, published=shown, workload=workload, counterfeits=fakes
+        ).median
+    return Price(gcp(grouping, Reading("set", numeric=numeric)), error, found.counterfeits, found.held)

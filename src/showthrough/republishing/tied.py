@@ -1,0 +1,57 @@
+"""Releases as read by somebody who knows who is in which group, and what the table costs in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.table import Table
+from showthrough.inference.posterior import Posterior
+from showthrough.inference.run import infer
+from showthrough.release.release import Release
+from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal
+
+
+def tied(release: Release) -> Release:
+    """The release with everybody tied to a group by id: as published, or by the publisher's private link."""
+    if release.kind == "bucketized" and release.roles.id is not None:
+        return release
+    values = release.tally.select(pl.col("group", "value").repeat_by("n").explode()).sort("group", maintain_order=True)
+    place = pl.int_range(pl.len()).over("group").alias("k")
+    members = release.groups().select("id", pl.col("group").cast(values["group"].dtype)).with_columns(place)
+    rows = values.with_columns(place).join(members, on=["group", "k"], how="left", maintain_order="left")
+    return Release.bucketized(
+        rows.select("id", "group", "value"),
+        id="id",
+        sensitive="value",
+        group="group",
+        name=release.name,
+        counterfeits=dict(release.counterfeits.iter_rows()) or None,
+    )
+
+
+def tied_proposal(table: Table, past: Past, proposal: Proposal, *, name: str = "") -> Release:
+    """The same of a proposal, without quasi-identifiers; groups are numbered as in the proposal."""
+    rows = np.flatnonzero(proposal.group >= 0)
+    ids = table.frame[table.id or ""].gather(rows)
+    gap = pl.Series(ids.name, [None] * proposal.counterfeits, dtype=ids.dtype)
+    code = np.concatenate([past.value[rows], proposal.counterfeit_value]).astype(np.int64)
+    group = np.concatenate([proposal.group[rows], proposal.counterfeit_group]).astype(np.int64)
+    frame = pl.DataFrame({"id": pl.concat([ids, gap]), "group": group, "value": past.values.gather(code)})
+    fakes = np.bincount(proposal.counterfeit_group)
+    return Release.bucketized(
+        frame,
+        id="id",
+        sensitive="value",
+        group="group",
+        name=name,
+        counterfeits={int(g): int(fakes[g]) for g in np.flatnonzero(fakes)} or None,
+    )
+
+
+def joint(releases: Sequence[Release], *, changed: str = "refuse") -> Posterior:
+    """The posterior of all of them, everybody tied by id."""
+    return infer([tied(r) for r in releases], changed=changed)
