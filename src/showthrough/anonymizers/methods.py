@@ -156,7 +156,7 @@ def _local(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
 
 def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
     people = Population.of(table, criteria)
-    limit = options.suppression_limit
+    limit = min(options.suppression_limit, table.rows - 1)  # a release publishes somebody
     found = full_domain(people.columns, people.requirement(suppress=limit > 0), suppression_limit=limit)
     group = people.published(found.group)
     cells = people.cells(found.group, lambda columns, own: level_cells(columns, found.levels, own))
