@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from showthrough.policy.policy import SLACK, Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
-from showthrough.republishing.repairs import merge, regroup, swap, trimmed, without
+from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.republishing.strategies import by_signature
 from showthrough.republishing.tied import joint, tied_proposal
 
@@ -33,6 +34,9 @@ Publish = Callable[[Proposal], Release]
 Progress = Callable[[str], None]
 ROUNDS = 24
 LISTED = 20
+SINGLY = 20  # persons over a limit up to which single changes are tried
+TRIALS = 60  # of those, at a time
+SMALL = 2000  # records up to which the posterior itself is asked always
 FEW = 0.2  # share of the records in leaking groups up to which merging is tried although there is a release already
 
 
@@ -201,6 +205,7 @@ class _Search:
             self.keep(proposal, tuple(steps))
             return
         share = float(self.touched(proposal, over).mean())
+        self.follow(self.by_single_moves(proposal, over), steps)
         if share <= FEW:
             self.follow(self.by_merging(proposal, over), steps)
         self.follow(self.by_regrouping(name, proposal, over), steps)
@@ -219,6 +224,29 @@ class _Search:
             self.leaks = over.ids.filter(pl.Series(over.over))
             if self.late or proposal.price > self.most:
                 return
+
+    def by_single_moves(self, proposal: Proposal, over: _People) -> Iterator[tuple[Proposal, str]]:
+        """One change at a time, each kept if fewer persons are over a limit after it; withholding comes last."""
+        guard, strict = self.guard, self.satisfies(proposal)
+        while 0 < over.sum() <= SINGLY:
+            leaking = np.unique(proposal.group[self.touched(proposal, over)])
+            people = self.rows_of(over)
+            ways: Iterator[tuple[Proposal, str]] = moves(
+                guard.table, guard.past, proposal, people=people, leaking=leaking
+            )
+            if guard.hold_back:
+                ways = chain(ways, withholding(guard.past, proposal, people, leaking))
+            better = next((one for one in islice(ways, TRIALS) if self.helps(one[0], over, strict=strict)), None)
+            if better is None or self.late:
+                return
+            proposal, over = better[0], self.over(better[0])
+            yield better
+
+    def helps(self, candidate: Proposal, over: _People, *, strict: bool) -> bool:
+        """Whether fewer persons are over a limit; time that is up ends the trials."""
+        if self.late:
+            return True
+        return (not strict or self.satisfies(candidate)) and self.over(candidate).sum() < over.sum()
 
     def by_merging(self, proposal: Proposal, over: _People) -> Iterator[tuple[Proposal, str]]:
         """Leaking groups join their neighbours, again and again, at worst until one group is left."""
@@ -268,19 +296,34 @@ class _Search:
             self.found.append(_Found(fitted, steps, fitted.loss(self.guard.table)))
 
     def fitted(self, proposal: Proposal) -> Proposal | None:
-        """The proposal if the criteria hold; else with small groups merged, if that helps."""
-        for _ in range(ROUNDS):
-            release = self.guard.publish(proposal)
-            if all(criterion.check(release).holds for criterion in self.guard.criteria):
+        """The proposal if the criteria hold; else with small groups merged, or else withheld, if that helps."""
+        guard = self.guard
+        k = max((int(c.k) for c in guard.criteria if hasattr(c, "k")), default=0)
+        alike = True
+        for _ in range(2 * ROUNDS):
+            if self.satisfies(proposal):
                 return proposal
-            k = max((int(c.k) for c in self.guard.criteria if hasattr(c, "k")), default=0)
-            numbered = proposal.numbered()
-            size = np.bincount(numbered.group[numbered.group >= 0])
-            joined = merge(self.guard.table, self.guard.past, numbered, np.flatnonzero(size < k))
-            if joined is None or self.over(joined).any():
-                return None
-            proposal = joined
+            proposal = proposal.numbered()
+            size = np.bincount(proposal.group[proposal.group >= 0])
+            small = np.flatnonzero(size < k)
+            joined = merge(guard.table, guard.past, proposal, small, alike=alike)
+            if joined is not None and not self.over(joined).any():
+                proposal = joined
+            elif alike:
+                alike = False
+            else:
+                rows = np.isin(proposal.group, small)
+                if not guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
+                    return None
+                proposal = without(guard.past, proposal, rows)
+                if self.over(proposal).any():
+                    return None
         return None
+
+    def satisfies(self, proposal: Proposal) -> bool:
+        """Whether the criteria hold."""
+        release = self.guard.publish(proposal)
+        return all(criterion.check(release).holds for criterion in self.guard.criteria)
 
     def lean(self, proposal: Proposal) -> tuple[Proposal, int]:
         """Drop counterfeits while policy and criteria hold: all that groups can spare, or half of them, …"""
@@ -294,8 +337,7 @@ class _Search:
             smaller = trimmed(proposal, self.guard.past, values=needed, among=among)
             if smaller is None:
                 continue
-            release = self.guard.publish(smaller)
-            if all(c.check(release).holds for c in self.guard.criteria) and not self.over(smaller).any():
+            if self.satisfies(smaller) and not self.over(smaller).any():
                 dropped += proposal.counterfeits - smaller.counterfeits
                 return smaller, dropped
             at = np.flatnonzero(among)
@@ -318,7 +360,7 @@ class _Search:
         there is none for whole values.
         """
         guard, before = self.guard, self.before
-        by_sets = _over_by_sets(guard, proposal, before)
+        by_sets = _over_by_sets(guard, proposal, before) if guard.table.rows > SMALL else None
         if by_sets is not None and by_sets.without(self.exposed).any():
             return by_sets.without(self.exposed)
         try:
@@ -346,11 +388,11 @@ class _Search:
         return found
 
     def touched(self, proposal: Proposal, over: _People) -> Flags:
-        """[rows] records in groups with somebody over a limit, or with a former neighbour of one who left."""
+        """[rows] records in groups with somebody over a limit, or with a former neighbour of one who is not in it."""
         rows = self.rows_of(over).copy()
         here = self.guard.table.frame[self.guard.table.id or ""].cast(pl.String)
         bad = over.ids.filter(pl.Series(over.over))
-        gone = bad.filter(~bad.is_in(here.implode()))
+        gone = bad.filter(~bad.is_in(here.filter(pl.Series(proposal.group >= 0)).implode()))
         if gone.len():
             for release in self.guard.past.history:
                 link = release.groups()

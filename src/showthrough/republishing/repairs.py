@@ -10,6 +10,7 @@ limits do not need are dropped.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.strategies import by_signature
 
 SWAPPED = 5000  # records among which partners are sought
+REACH = 3  # neighbours on each side for single changes
 PARTNERS = 40  # records of the same value that are looked at for each
 
 
@@ -54,8 +56,10 @@ def swap(past: Past, proposal: Proposal, touched: Flags) -> Proposal | None:
     return replace(proposal, group=group) if moved else None
 
 
-def merge(table: Table, past: Past, proposal: Proposal, leaking: npt.NDArray[np.integer]) -> Proposal | None:
-    """Join each leaking group with the nearest group: one with the same values, or else any."""
+def merge(
+    table: Table, past: Past, proposal: Proposal, leaking: npt.NDArray[np.integer], *, alike: bool = False
+) -> Proposal | None:
+    """Join each leaking group with the nearest group: one with the same values, or else any (unless ``alike``)."""
     groups = int(proposal.group.max(initial=-1)) + 1
     if groups < 2 or not leaking.size:
         return None
@@ -63,24 +67,58 @@ def merge(table: Table, past: Past, proposal: Proposal, leaking: npt.NDArray[np.
     position = np.empty(groups, dtype=np.int64)
     position[order] = np.arange(groups)
     kinds = [frozenset(v) for v in values_of_groups(past, proposal)]
-    alike: dict[frozenset[int], list[int]] = {}
+    by_kind: dict[frozenset[int], list[int]] = {}
     for g in order.tolist():
-        alike.setdefault(kinds[g], []).append(g)
-    rank = {g: k for same in alike.values() for k, g in enumerate(same)}
+        by_kind.setdefault(kinds[g], []).append(g)
+    rank = {g: k for same in by_kind.values() for k, g in enumerate(same)}
     target = np.arange(groups)
     used = np.zeros(groups, dtype=bool)
     for g in leaking[np.argsort(position[leaking])].tolist():
         if used[g]:
             continue
-        same, k, at = alike[kinds[g]], rank[g], int(position[g])
+        same, k, at = by_kind[kinds[g]], rank[g], int(position[g])
         near = [same[j] for j in (k + 1, k - 1) if 0 <= j < len(same)]
-        near += [int(order[j]) for j in (at + 1, at - 1) if 0 <= j < groups]
+        near += [] if alike else [int(order[j]) for j in (at + 1, at - 1) if 0 <= j < groups]
+        if not near:
+            continue
         partner = next((b for b in near if not used[b]), near[0])
         target[g] = target[partner]  # a partner that has joined another takes this one along
         used[g] = used[partner] = True
+    if not used.any():
+        return None
     moved = np.where(proposal.group >= 0, target[proposal.group], -1).astype(np.int32)
     fakes = target[proposal.counterfeit_group].astype(np.int32)
     return replace(proposal, group=moved, counterfeit_group=fakes).numbered()
+
+
+def moves(
+    table: Table, past: Past, proposal: Proposal, *, people: Flags, leaking: npt.NDArray[np.integer]
+) -> Iterator[tuple[Proposal, str]]:
+    """Single changes that may help a leaking group, mildest first: an exchange of two records, or one merger.
+
+    ``people`` marks the records of persons over a limit.
+    """
+    groups = int(proposal.group.max(initial=-1)) + 1
+    order = np.argsort(_middles(table, proposal, groups), kind="stable")
+    position = np.empty(groups, dtype=np.int64)
+    position[order] = np.arange(groups)
+    near = [order[max(0, position[g] - REACH) : position[g] + REACH + 1] for g in range(groups)]
+    for g in leaking.tolist():
+        beside = [int(h) for h in near[g] if h != g]
+        inside = np.flatnonzero((proposal.group == g) & people)
+        for one in inside[:REACH].tolist():
+            others = np.flatnonzero(np.isin(proposal.group, beside))
+            same = past.value[others] == past.value[one]  # equal values leave both groups as they are
+            for other in [*others[same][:REACH].tolist(), *others[~same][: 2 * REACH].tolist()]:
+                group = proposal.group.copy()
+                group[one], group[other] = group[other], group[one]
+                yield replace(proposal, group=group), "exchanged two records"
+        for h in beside:
+            target = np.arange(groups)
+            target[g] = h
+            joined = np.where(proposal.group >= 0, target[proposal.group], -1).astype(np.int32)
+            fakes = target[proposal.counterfeit_group].astype(np.int32)
+            yield replace(proposal, group=joined, counterfeit_group=fakes).numbered(), "merged two groups"
 
 
 def regroup(
@@ -114,6 +152,18 @@ def without(past: Past, proposal: Proposal, rows: Flags) -> Proposal:
     fake_value = np.concatenate([proposal.counterfeit_value, past.value[out]])
     alive = left[fake_group] > 0
     return Proposal(group, fake_group[alive], fake_value[alive], proposal.notes).numbered()
+
+
+def withholding(
+    past: Past, proposal: Proposal, people: Flags, leaking: npt.NDArray[np.integer]
+) -> Iterator[tuple[Proposal, str]]:
+    """Single records, or single groups, left out."""
+    for row in np.flatnonzero(people & (proposal.group >= 0)).tolist():
+        yield without(past, proposal, np.arange(people.size) == row), "withheld a record"
+    for g in leaking.tolist():
+        rows = proposal.group == g
+        if (proposal.group[~rows] >= 0).any():
+            yield without(past, proposal, rows), "withheld a group"
 
 
 def trimmed(proposal: Proposal, past: Past, *, values: int, among: Flags) -> Proposal | None:
