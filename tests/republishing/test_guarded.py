@@ -200,6 +200,21 @@ def test_merging_costs_nothing_where_m_invariance_needs_counterfeits():
     assert top([*history, mine]) <= 0.6 + 2e-5
 
 
+def test_what_is_preferred():
+    """Mondrian's groups lose less of the quasi-identifiers; groups of different values let a series go on."""
+    (table,) = raw_tables(4, persons=80, releases=1)
+    more = {
+        "method": "mondrian",
+        "criteria": [KAnonymity(2), FrequencyLDiversity(2)],
+        "policy": Policy(max_posterior=0.6),
+    }
+    lasting, useful = (guard(table, [], prefer=p, **more) for p in ("lasting", "useful"))
+    assert lasting.tally["n"].max() == 1
+    assert useful.made.utility.gcp_set <= lasting.made.utility.gcp_set
+    with pytest.raises(InputError, match="prefer is lasting or useful"):
+        guard(table, [], prefer="both", **more)
+
+
 def test_the_time_limit_ends_the_repairs():
     told = []
     with contextlib.suppress(PolicyError):

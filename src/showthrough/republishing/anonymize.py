@@ -47,6 +47,7 @@ def anonymize(
     repair: str = "report",
     hold_back: bool = False,
     exposed: str = "refuse",
+    prefer: str = "lasting",
     merge_overlaps: bool = False,
     seconds: float = 600.0,
     name: str = "",
@@ -68,9 +69,10 @@ def anonymize(
     "m-invariance" keeps everybody's values; "guarded" repairs what the method proposes until the joint
     posterior keeps ``policy``, in at most ``seconds``. ``changed`` says what to do with persons whose value
     changed, ``hold_back`` whether records may be held back, ``exposed`` whether to go on ("accept") where
-    earlier releases put somebody over a limit already. For generalized output ``made.notes`` tells how many
-    persons exceed the limit for readers who locate them by quasi-identifiers; ``merge_overlaps`` merges
-    groups until none does.
+    earlier releases put somebody over a limit already. The guard prefers "lasting" groups, whose values all
+    differ, so that next releases stay possible; "useful" takes what loses least now. For generalized
+    output ``made.notes`` tells how many persons exceed the limit for readers who locate them by
+    quasi-identifiers; ``merge_overlaps`` merges groups until none does.
 
     ``plan`` (a plan.json, the folder that holds it, or a mapping) recodes the table as an earlier release
     was; records that fit none of its cells and groups that fail a criterion are suppressed.
@@ -121,6 +123,7 @@ def anonymize(
             repair=repair,
             hold_back=hold_back,
             exposed=exposed,
+            prefer=prefer,
             merge_overlaps=merge_overlaps,
             accept=accept_violations,
             seconds=seconds,

@@ -44,6 +44,7 @@ class Republish:
     seconds: float
     progress: Callable[[str], None]
     merge_overlaps: bool = False
+    prefer: str = "lasting"
     accept: bool = False  # return a release that violates a criterion
 
 
@@ -210,6 +211,8 @@ def _guard(table: Table, past: Past, plan: Republish, publish: Callable[[Proposa
     policy = limits_of(plan.policy)
     if plan.exposed not in ("refuse", "accept"):
         raise InputError(f"exposed is refuse or accept, not {plan.exposed!r}.")
+    if plan.prefer not in ("lasting", "useful"):
+        raise InputError(f"prefer is lasting or useful, not {plan.prefer!r}.")
     try:
         m = values_per_group(plan.criteria, plan.strategy)
     except InputError:
@@ -225,6 +228,7 @@ def _guard(table: Table, past: Past, plan: Republish, publish: Callable[[Proposa
         criteria=plan.criteria,
         hold_back=plan.hold_back,
         exposed=plan.exposed,
+        prefer=plan.prefer,
         progress=plan.progress,
     )
 
