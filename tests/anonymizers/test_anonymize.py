@@ -51,8 +51,7 @@ def test_every_declared_pair(method, criterion, table, seed):
     except CriterionError:
         assert method == "xcolor"
         return
-    except InputError as error:
-        assert str(error).endswith(".")
+    except InputError:
         whole = [table["ill"].to_list()]
         # only what the table itself cannot do is refused (XColor and Anatomy need more than that)
         assert method in ("anatomy", "xcolor") or not satisfies(criterion, whole, whole[0])
@@ -172,7 +171,8 @@ def test_relaxed_cuts_split_equal_values():
 @settings(max_examples=15, deadline=None)
 @given(raw_tables(least=8), raw_tables(least=1, most=15))
 def test_cells_of_the_recursion_cover_everybody_in_the_domain(table, others):
-    made = st.anonymize(table, cells="recursion", criteria=[st.KAnonymity(3)], **ROLES)
+    roles = {**ROLES, "hierarchies": None}  # a label that nobody is under has no cell
+    made = st.anonymize(table, cells="recursion", criteria=[st.KAnonymity(3)], **roles)
     assert covered(made, table)
     inside = others.filter(
         pl.col("age").is_between(table["age"].min(), table["age"].max())

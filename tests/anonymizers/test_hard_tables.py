@@ -55,7 +55,7 @@ def test_two_hundred_columns(method):
 @pytest.mark.parametrize("method", SIZES)
 def test_words_of_any_script(method):
     words = ["Zürich", "東京", "naïve ‘x’", "a b", "Ω", "🙂"]
-    table = small(ville=words * 3, **{"âge": list(range(18))})
+    table = small(ville=words * 3, âge=list(range(18)))
     made = make(table, method, [st.KAnonymity(3)])
     assert made.members == 18
     if made.kind == "generalized":
@@ -118,8 +118,8 @@ def test_persons_are_published_suppressed_or_incomplete(method, data):
     table = small(job=data.draw(cells), age=data.draw(hs.lists(hs.integers(0, 3), min_size=rows, max_size=rows)))
     try:
         made = make(table, method, missing="suppress", suppression_limit=3)
-    except InputError as error:
-        assert "larger than the table" in str(error) or "nothing is left" in str(error)
+    except InputError:
+        assert table.filter(pl.col("job").is_in(["b", "c"])).height < 2
         return
     assert made.members + made.made.suppressed + made.made.incomplete == rows
 
@@ -144,7 +144,7 @@ def test_missing_values_and_ids():
 
 def test_a_hierarchy_that_lacks_a_value():
     tree = st.Hierarchy.from_rows([("b", "x", "*"), ("c", "x", "*")])
-    with pytest.raises(InputError, match="hierarchy of column 'job'.*'d'"):
+    with pytest.raises(InputError, match=r"hierarchy of column 'job'.*'d'"):
         make(small(job=["b", "c", "d"]), hierarchies={"job": tree})
     with pytest.raises(InputError, match="cannot be published as a label"):
         make(small(job=["b", "c", "d"]), shown={"job": "label"})
@@ -170,7 +170,8 @@ def test_top_and_bottom_coding(method, data):
             assert fits(cell, 1000)
         for number in cell.strip("[]<>=*").split(", "):
             if number:
-                assert (low is None or float(number) >= low) and (high is None or float(number) <= high)
+                assert low is None or float(number) >= low
+                assert high is None or float(number) <= high
 
 
 def test_codings_that_make_no_sense():
@@ -181,8 +182,8 @@ def test_codings_that_make_no_sense():
         make(table, limits={"job": (3, None)})
     with pytest.raises(InputError, match="bucketized"):
         make(table, limits={"age": (None, 3)}, output="bucketized")
-    made = make(table, limits={"age": (2, 3)}, shown={"age": "set"}, criteria=[st.KAnonymity(1)])
-    assert covered(made, table)
+    with pytest.raises(InputError, match="published as ranges"):
+        make(table, limits={"age": (2, 3)}, shown={"age": "set"})
 
 
 def test_a_requirement_out_of_reach_names_the_value_and_what_would_do():
@@ -197,21 +198,24 @@ def test_a_requirement_out_of_reach_names_the_value_and_what_would_do():
         assert "flu" not in refused.value.shareable
     left = table.filter(pl.col("id").is_in(["p0", "p1", "p2", "p3"]).not_())
     assert make(left, criteria=[st.FrequencyLDiversity(2)]).members == 6
-    with pytest.raises(InputError, match="'flu' has 7 of 10: at most 5 are possible. Lower l to 1, or allow 4 supp"):
+    with pytest.raises(InputError, match=r"'flu' has 7 of 10: at most 5 are possible. Lower l to 1, or allow 4 supp"):
         make(table, "anatomy", [st.DistinctLDiversity(2)])
     assert make(table, "anatomy", [st.DistinctLDiversity(2)], suppression_limit=4).members == 6
     with pytest.raises(InputError, match=r"distinct 4-diversity: already .* 3 different values"):
         make(table, criteria=[st.DistinctLDiversity(4)])
-    with pytest.raises(InputError, match="Leave out|leave out"):
+    with pytest.raises(InputError, match=r"leave out \d+ rows"):
         make(table, criteria=[st.AlphaKAnonymity(0.5, 2)])
     with pytest.raises(InputError, match="no c is large enough"):
         make(table, criteria=[st.RecursiveLDiversity(2, 4)])
-    assert make(table, "full-domain", [st.FrequencyLDiversity(2)], suppression_limit=9).members > 0
+    by_job = table.with_columns(age=pl.Series([1] * 6 + [2] * 4))
+    assert make(by_job, "full-domain", [st.FrequencyLDiversity(2)], suppression_limit=6).members == 4
+    with pytest.raises(InputError, match="leave out 4 rows"):
+        make(table, "full-domain", [st.FrequencyLDiversity(2)], suppression_limit=9)
 
 
 def test_words_that_are_unknown():
     table = small(age=[1, 2, 3, 4])
-    with pytest.raises(InputError, match="one of mondrian, .* not 'magic'"):
+    with pytest.raises(InputError, match=r"one of mondrian, .* not 'magic'"):
         make(table, "magic")
     with pytest.raises(InputError, match="Say what the release must satisfy"):
         make(table, criteria=[])

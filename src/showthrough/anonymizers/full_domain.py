@@ -23,6 +23,8 @@ from showthrough.errors import InputError
 from showthrough.inference.arrays import Codes, Flags, Ints, Reals
 
 Node = tuple[int, ...]
+BUDGET = 4_000_000
+"""Levels held in the queue before the search settles for a good node."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class FullDomainResult:
     """Weighted mean NCP per row, suppressed rows at 1."""
     nodes: int
     checked: int
+    optimal: bool = True
+    """False where the lattice was too large to be sure."""
 
 
 def full_domain(
@@ -44,7 +48,8 @@ def full_domain(
 ) -> FullDomainResult:
     """The node with the least loss among those that suppress at most ``suppression_limit`` rows.
 
-    A column without hierarchy has two levels: its values, and ``*``.
+    A column without hierarchy has two levels: its values, and ``*``. With very many columns the lattice is
+    too large for the best node: then one is taken that no single column can be lowered from.
     """
     rows = row_count(columns)
     if rows < requirement.k:
@@ -62,7 +67,7 @@ def full_domain(
     nodes = int(np.prod([float(top + 1) for top in lattice.top]))
     of_row = number[group][lattice.unit_of_row]
     suppressed = int(size[~met].sum())
-    return FullDomainResult(node, of_row, int(met.sum()), suppressed, loss, nodes, lattice.checked)
+    return FullDomainResult(node, of_row, int(met.sum()), suppressed, loss, nodes, lattice.checked, lattice.optimal)
 
 
 class _Lattice:
@@ -99,6 +104,7 @@ class _Lattice:
         self.failing = np.zeros((0, len(columns)), dtype=np.int64)
         self.seen: dict[Node, float] = {}
         self.checked = 0
+        self.optimal = True
 
     def bound(self, node: Node) -> float:
         """Loss without suppression."""
@@ -110,6 +116,9 @@ class _Lattice:
         queue = [(self.bound(bottom), bottom)]
         queued = {bottom}
         while queue:
+            if len(queued) * len(bottom) > BUDGET:
+                self.optimal = False
+                return min(filter(None, [best, self._descend()]), default=None)
             bound, node = heapq.heappop(queue)
             if best is not None and bound >= best[0]:
                 break
@@ -121,6 +130,24 @@ class _Lattice:
                     queued.add(above)
                     heapq.heappush(queue, (self.bound(above), above))
         return best
+
+    def _descend(self) -> tuple[float, Node] | None:
+        """From the most general node down, column by column, while the requirement holds: good, not proven best."""
+        node = self.top
+        loss = self._loss(node)
+        if loss == np.inf:
+            return None
+        open_ = [j for j, top in enumerate(node) if top]
+        while open_:
+            gains = [self.base[j][node[j]] - self.base[j][node[j] - 1] for j in open_]
+            j = open_[int(np.argmax(gains))]
+            below = (*node[:j], node[j] - 1, *node[j + 1 :])
+            lower = self._loss(below)
+            if lower <= loss:
+                node, loss = below, lower
+            if node != below or not node[j]:
+                open_.remove(j)
+        return loss, node
 
     def _above(self, node: Node) -> list[Node]:
         return [(*node[:j], node[j] + 1, *node[j + 1 :]) for j in range(len(node)) if node[j] < self.top[j]]

@@ -157,12 +157,18 @@ def _local(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
 def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
     people = Population.of(table, criteria)
     limit = min(options.suppression_limit, table.rows - 1)  # a release publishes somebody
-    found = full_domain(people.columns, people.requirement(suppress=limit > 0), suppression_limit=limit)
+    try:
+        found = full_domain(people.columns, people.requirement(suppress=limit > 0), suppression_limit=limit)
+    except InputError:
+        people.requirement()  # says more where the table itself is the reason
+        raise
     group = people.published(found.group)
     cells = people.cells(found.group, lambda columns, own: level_cells(columns, found.levels, own))
     levels = {c.name: int(level) for c, level in zip(table.columns, found.levels, strict=True)}
     told = ", ".join(f"{c} {level}" for c, level in levels.items())
     notes = (f"Levels: {told}; {found.checked} of {found.nodes} nodes looked at.",)
+    if not found.optimal:
+        notes = (f"Levels: {told}; the lattice is too large to prove that no other node loses less.",)
     return Grouped(
         group,
         _named(table.columns, cells),

@@ -78,7 +78,9 @@ def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], o
         )
     found = _by_levels(table, plan["levels"]) if "levels" in plan else _by_cells(table, plan["cells"])
     outside = int((found.group < 0).sum())
-    group, gone = suppress_failing(found.group, requirement(table, criteria), limit=options.suppression_limit)
+    group, gone = suppress_failing(
+        found.group, requirement(table, criteria, suppress=True), limit=options.suppression_limit
+    )
     kept = np.unique(found.group[group >= 0])  # numbers of suppress_failing follow the old order
     cells = {c: [texts[int(g)] for g in kept] for c, texts in (found.cells or {}).items()}
     note = f"The plan fits all but {outside} rows; {gone - outside} more are in groups that fail a criterion."
@@ -107,7 +109,7 @@ def _by_levels(table: Table, levels: Mapping[str, Any]) -> Grouped:
 
 
 def _by_cells(table: Table, cells: Mapping[str, Any]) -> Grouped:
-    """Put every record into the first group of the plan that it fits."""
+    """Put every record into the group of the plan that it fits; where cells overlap, the one that fewest fit."""
     try:
         frame = pl.DataFrame({c: pl.Series(c, cells[c], dtype=pl.String) for c in table.quasi})
     except (KeyError, TypeError, pl.exceptions.PolarsError):
@@ -119,6 +121,10 @@ def _by_cells(table: Table, cells: Mapping[str, Any]) -> Grouped:
     found = locate(shape, "the plan", Register.of(rows, id="\0row", quasi=table.quasi)).candidates
     group = np.full(table.rows, -1, dtype=np.int32)
     fits = found.counts > 0
-    group[fits] = found.group[found.start[:-1][fits]]
+    if fits.any():
+        every = found.group.astype(np.int64)
+        popular = np.bincount(every)
+        key = popular[every] * popular.size + every
+        group[fits] = np.minimum.reduceat(key, found.start[:-1][fits]) % popular.size
     shown = shape.cells()
     return Grouped(group, {c: shown[c].fill_null("*").to_list() for c in table.quasi})

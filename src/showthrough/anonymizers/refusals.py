@@ -50,7 +50,7 @@ def _weaker(criterion: Any, level: float) -> list[str]:
     if not np.isfinite(level):
         return []
     if criterion.more_is_better:
-        down = np.floor(level) if isinstance(getattr(criterion, "l", 1.0), int) else np.floor(level * 1000) / 1000
+        down = np.floor(level * 1000) / 1000
         return [f"lower {criterion.name} to {text(float(down))}"]
     return [f"raise the limit of {criterion.name} above {text(float(np.ceil(level * 1000) / 1000))}"]
 

@@ -202,6 +202,8 @@ def _encoded(name: str, column: pl.Series, shape: Shape) -> QuasiColumn:
     numbers = as_numbers(column)
     if name in shape.limits:
         numbers = _limited(name, numbers, *shape.limits[name])
+        if shown not in (None, "range"):
+            raise InputError(f"Column {name!r} is top or bottom coded, which is published as ranges, not as {shown}s.")
     if numbers is not None and (tree is None or shown == "range" or name in shape.limits):
         found = QuasiColumn.numeric(name, numbers.to_numpy(), weight=weight)
         return replace(found, shown=shown) if shown not in (None, "range", "label") else found

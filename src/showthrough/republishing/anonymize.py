@@ -62,7 +62,8 @@ def anonymize(
     exact quasi-identifiers and a group column. ``limits`` maps a column to its lowest and highest
     published number (top and bottom coding). ``suppression_limit`` is a number of rows, or a share
     below 1. ``missing`` says what to do with empty cells: refuse, value or suppress. ``cells`` "recursion"
-    makes Mondrian publish the cells of its cuts, which cover everybody, instead of tight ranges.
+    makes Mondrian publish the cells of its cuts instead of tight ranges: ranges and sets then leave nobody
+    of the domain out (labels only where somebody is).
 
     ``strategy`` says how ``history`` (releases with ids, oldest first) is looked at: "independent" not at
     all; "history-guided" keeps the last groups, with a ``repair`` for slots that nobody fills;
