@@ -27,7 +27,8 @@ def test_a_plan_gives_the_same_release_again_and_a_valid_one_of_another_table(me
     roles = ROLES if method == "full-domain" else {**ROLES, "hierarchies": None}
     first = st.anonymize(table, method=method, criteria=K3, **roles)
     again = st.anonymize(table, method=method, criteria=K3, plan=plan_of(first), **roles)
-    assert again.to_frame().equals(first.to_frame())
+    columns = [*QUASI, "ill"]
+    assert again.to_frame().sort(columns).equals(first.to_frame().sort(columns))
     try:
         new = st.anonymize(other, criteria=K3, plan=plan_of(first), suppression_limit=other.height, **roles)
     except InputError:  # nobody fits, or no group reaches k
