@@ -260,5 +260,8 @@ class _Made:
         self.lost[best] = joint[best]
         self.size[best] += 1
         for box_, state, one in zip(self.field.boxes, self.boxes, ones, strict=True):
-            state[:, best : best + 1] = box_.join(state[:, best : best + 1], one)
+            if box_.words:
+                state[:, best] |= one[:, 0]
+            else:
+                state[0, best], state[1, best] = min(state[0, best], one[0, 0]), max(state[1, best], one[1, 0])
         return best
