@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 
 import numpy as np
 import polars as pl
@@ -19,11 +20,17 @@ from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.run import infer
 from showthrough.policy.policy import SLACK
+from showthrough.register.locating import locate, names_of
+from showthrough.register.place import positions
 from showthrough.register.register import Register
 from showthrough.release.release import Release
+from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.repairs import values_of_groups
+from showthrough.table.frames import one_kind, scalar
 
 ROUNDS = 30
+MOST = 2000  # pairs (person, group that it fits) that are inferred from without being asked to
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,29 +52,69 @@ class Located:
         )
 
 
-def located(table: Table, releases: Sequence[Release], limit: float, *, changed: str = "refuse") -> Located:
-    """Infer with the table as the register of all releases without ids."""
-    register = Register.of(table.frame, id=table.id or "", quasi=table.quasi)
+def located(
+    table: Table, releases: Sequence[Release], limit: float, *, changed: str = "refuse", most: int | None = None
+) -> Located:
+    """Infer with the quasi-identifiers of the table instead of the groups of its persons.
+
+    Readers know who is in a release. Of persons who are not in the table any more, they know nothing.
+    Beyond ``most`` pairs of a person and a group that it fits nothing is inferred.
+    """
+    names = names_of(releases)
+    membership, pairs = {}, 0
+    for name, release in zip(names, releases, strict=True):
+        if release.roles.id is None:
+            membership[name] = _fitting(table, release)
+            pairs += membership[name].height
+    if most is not None and pairs > most:
+        reason = f"persons and the groups they fit make {pairs} pairs, more than {most}: audit it with a register."
+        return Located(limit, 0, table.rows, reason)
     try:
-        post = infer(releases, register=register, changed=changed)
-    except (InputError, NotConvergedError) as problem:  # moved persons contradict what was published of them
+        post = infer(releases, membership=membership, changed=changed)
+    except (InputError, NotConvergedError) as problem:
         return Located(limit, 0, table.rows, problem.shareable)
     here = post.history.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()
     return Located(limit, int((_over(post, limit) & here).sum()), table.rows, posterior=post)
 
 
+def _fitting(table: Table, release: Release) -> pl.DataFrame:
+    """(id, group) for the persons of the table who are in the release: the groups they fit, and their own.
+
+    Their own is among them even if they have moved since: readers of that time saw them there.
+    """
+    link = release.groups()
+    ids = scalar(table.frame[table.id or ""], "ids")
+    mine, theirs = one_kind([ids, link["id"]], "ids", ["the table", release.name or "a release"])
+    at = positions(mine, theirs)
+    inside = np.flatnonzero(at >= 0)
+    own = pl.DataFrame({"id": mine.gather(inside), "group": link["group"].gather(at[inside])})
+    if not inside.size:
+        return own
+    people = Register.of(table.frame[inside], id=table.id or "", quasi=table.quasi)
+    found = locate(release, release.name, people).candidates
+    person = np.repeat(np.arange(inside.size), np.diff(found.start))
+    fits = pl.DataFrame({"id": mine.gather(inside[person]), "group": release.labels.gather(found.group)})
+    return pl.concat([own, fits]).unique(maintain_order=True)
+
+
 def without_overlaps(
-    proposal: Proposal, look: Callable[[Proposal], Located], allowed: Callable[[Proposal], bool]
+    past: Past, proposal: Proposal, look: Callable[[Proposal], Located], allowed: Callable[[Proposal], bool]
 ) -> tuple[Proposal, Located, str]:
-    """Merge the groups that persons over the limit fit, until nobody is; the last word of why not, if so."""
+    """Merge the groups that persons over the limit fit, until nobody is; the last word of why not, if so.
+
+    Groups with the same values go first: readers who know the groups learn nothing from their merger.
+    """
     seen = look(proposal)
     for _ in range(ROUNDS):
         if seen.reason or not seen.over or seen.posterior is None:
             return proposal, seen, ""
-        better = _merged(proposal, seen.posterior, _over(seen.posterior, seen.limit))
-        if better is None:
+        over = _over(seen.posterior, seen.limit)
+        kinds = [frozenset(values) for values in values_of_groups(past, proposal)]
+        ways = [_merged(proposal, seen.posterior, over, kinds), _merged(proposal, seen.posterior, over, None)]
+        if ways == [None, None]:
             return proposal, seen, "Nothing is left to merge: earlier releases alone leave them over the limit."
-        if not allowed(better):
+        better = next((way for way in ways if way is not None and allowed(way)), None)
+        if better is None:
             return proposal, seen, "Merging further would put persons over the limit for readers who know the groups."
         proposal, seen = better, look(better)
     return proposal, seen, f"{ROUNDS} rounds of merging did not suffice."
@@ -80,8 +127,13 @@ def _over(post: Posterior, limit: float) -> Flags:
     return over
 
 
-def _merged(proposal: Proposal, post: Posterior, over: Flags) -> Proposal | None:
-    """Join, for each person over the limit, the groups of the newest release that it fits; pairs where it is one."""
+def _merged(
+    proposal: Proposal, post: Posterior, over: Flags, kinds: Sequence[frozenset[int]] | None
+) -> Proposal | None:
+    """Join, for each person over the limit, the groups of the newest release that it fits; pairs where it is one.
+
+    With ``kinds`` only groups of the same kind.
+    """
     h, groups = post.history, int(proposal.group.max(initial=-1)) + 1
     newest = len(h.releases) - 1
     first = int(h.first_group[newest])
@@ -98,8 +150,9 @@ def _merged(proposal: Proposal, post: Posterior, over: Flags) -> Proposal | None
         fits = [int(published[g - first]) for g in h.groups_of(newest, person) if g >= first]
         if len(fits) == 1:  # the group alone tells too much: take the next one in
             fits.append((fits[0] + 1) % groups)
-        for other in fits[1:]:
-            parent[root(other)] = root(fits[0])
+        for one, other in combinations(fits, 2) if kinds else pairwise(fits):
+            if kinds is None or kinds[one] == kinds[other]:
+                parent[root(other)] = root(one)
     target: Ints = np.array([root(g) for g in range(groups)])
     if np.unique(target).size == groups:
         return None

@@ -18,7 +18,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review, limits_of
 from showthrough.release.release import Release
 from showthrough.republishing.guarded import Guard, Guarded, guarded
-from showthrough.republishing.located import Located, located, without_overlaps
+from showthrough.republishing.located import MOST, Located, located, without_overlaps
 from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
@@ -140,7 +140,8 @@ class _Work:
             return proposal, release, []
 
         def look(one: Proposal) -> Located:
-            return located(self.table, [*self.past.history, self.publish(one)], limit, changed=self.past.choice)
+            releases, most = [*self.past.history, self.publish(one)], None if self.plan.merge_overlaps else MOST
+            return located(self.table, releases, limit, changed=self.past.choice, most=most)
 
         def keeps(one: Proposal) -> bool:
             shown = self.publish(one)
@@ -152,7 +153,7 @@ class _Work:
             hint = " merge_overlaps=True (--merge-overlaps) merges groups until nobody is." if seen.over else ""
             return proposal, release, [f"{seen}{hint}"]
         groups = int(proposal.numbered().group.max(initial=-1)) + 1
-        found, seen, why = without_overlaps(proposal.numbered(), look, keeps)
+        found, seen, why = without_overlaps(self.past, proposal.numbered(), look, keeps)
         left = int(found.group.max(initial=-1)) + 1
         told = [f"{groups} groups became {left} by merging those with overlapping extents.", str(seen)]
         if left == groups:
