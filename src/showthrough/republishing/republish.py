@@ -13,6 +13,8 @@ from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Grouped
 from showthrough.anonymizers.publishing import cost
 from showthrough.anonymizers.table import Table
+from showthrough.criteria.l_diversity import FrequencyLDiversity
+from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.errors import CriterionError, InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review, limits_of
@@ -120,6 +122,13 @@ class _Work:
         ids = departed(self.past, self.table, at_risk)
         return self.done(self.publish(proposal), proposal, list(proposal.notes), began, exposed=ids)
 
+    @property
+    def criteria(self) -> list[Any]:
+        """What must hold; groups that merge repeat values, so of m-uniqueness only the shares are left then."""
+        if not self.plan.merge_overlaps:
+            return list(self.plan.criteria)
+        return [FrequencyLDiversity(c.m) if isinstance(c, MUniqueness) else c for c in self.plan.criteria]
+
     def reviewed(self, proposal: Proposal, outcome: Guarded) -> tuple[Review, Posterior]:
         """The policy and the whole history with another proposal."""
         release = tied_proposal(self.table, self.past, proposal, name=self.plan.name)
@@ -145,7 +154,7 @@ class _Work:
 
         def keeps(one: Proposal) -> bool:
             shown = self.publish(one)
-            return all(criterion.check(shown).holds for criterion in self.plan.criteria) and allowed(one)
+            return all(criterion.check(shown).holds for criterion in self.criteria) and allowed(one)
 
         self.plan.progress("locating persons by quasi-identifiers")
         if not self.plan.merge_overlaps:
@@ -188,7 +197,7 @@ class _Work:
             seconds=time.perf_counter() - began,
             suppressed=proposal.held,
             incomplete=self.table.incomplete,
-            checks=tuple(criterion.check(release) for criterion in self.plan.criteria),
+            checks=tuple(criterion.check(release) for criterion in self.criteria),
             utility=cost(self.table, proposal.numbered().group, self.plan.criteria),
             notes=tuple(notes),
             counterfeits=proposal.counterfeits,
