@@ -10,9 +10,11 @@ import typer
 
 from showthrough.cli.common import errors_as_sentences, out, stages
 from showthrough.errors import InputError
+from showthrough.report.printable import printable
 
 BROKEN = 1
 INCONCLUSIVE = 4
+LISTED = 50
 
 
 def publish(
@@ -91,6 +93,20 @@ def publish(
     accept_violations: Annotated[
         bool, typer.Option("--accept-violations", help="Write the release although a criterion fails (exit code 1).")
     ] = False,
+    proximity: Annotated[
+        Optional[str],
+        typer.Option(metavar="EPS,LIMIT", help="Guard: largest probability of values within EPS of one."),
+    ] = None,
+    impossible: Annotated[
+        Optional[int], typer.Option(min=0, help="Guard: pairs (person, value) that may be impossible.")
+    ] = None,
+    prefer: Annotated[
+        str, typer.Option(help="Guard: lasting groups (next releases stay possible), or useful.")
+    ] = "lasting",
+    merge_overlaps: Annotated[
+        bool, typer.Option("--merge-overlaps", help="Generalized: merge groups that located persons fit.")
+    ] = False,
+    audience: Annotated[str, typer.Option(help="shareable, or internal: who is exposed is named.")] = "shareable",
     plan: Annotated[Optional[Path], typer.Option(help="Recode as an earlier release did: its plan.json.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Compare all strategies; write nothing.")] = False,
     link: Annotated[bool, typer.Option("--link", help="Save who is in which group beside it (private).")] = False,
@@ -103,7 +119,9 @@ def publish(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
-    with errors_as_sentences(audience="internal"):
+    with errors_as_sentences(audience=audience):
+        if audience not in ("shareable", "internal"):
+            raise InputError(f"--audience is shareable or internal, not {audience!r}.")
         from showthrough.cli.limits import Limits
         from showthrough.cli.publishing import Request, compared, published
 
@@ -123,7 +141,16 @@ def publish(
             population=population,
             history=history or [],
             coding=coding or [],
-            policy=_policy(strategy, dry_run, max_posterior, max_gain, certain, integral),
+            policy=_policy(
+                strategy,
+                dry_run,
+                max_posterior=max_posterior,
+                max_gain=max_gain,
+                certain=certain,
+                impossible=impossible,
+                proximity=_proximity(proximity),
+                integral=integral,
+            ),
             plan=plan,
             encoding=encoding,
             options={
@@ -132,6 +159,7 @@ def publish(
                 "cells": cells, "passes": passes, "repair": repair, "hold_back": hold_back, "changed": changed,
                 "accept_violations": accept_violations,
                 "exposed": "accept" if accept_exposed else "refuse", "seconds": seconds, "seed": seed,
+                "prefer": prefer, "merge_overlaps": merge_overlaps,
                 "name": name or ("" if output is None else output.name),
             },
         )  # fmt: skip
@@ -141,12 +169,12 @@ def publish(
             else:
                 release = published(request, progress)
         if dry_run:
-            from showthrough.report.terminal import frame_table
-
-            out().print(frame_table(found, title="Strategies for the next release (nothing was written)"))
+            _show_comparison(found)
             return
         assert output is not None
-        _save(release, output, format=format, overwrite=overwrite, link=link, quiet=quiet)
+        _save(release, output, format=format, overwrite=overwrite, link=link)
+        if not quiet:
+            _show(release, output, audience)
     if not all(check.holds for check in release.made.checks):
         raise typer.Exit(BROKEN)
     guard = release.made.guard
@@ -154,29 +182,59 @@ def publish(
         raise typer.Exit(INCONCLUSIVE)
 
 
-def _save(release: Any, output: Path, *, format: str, overwrite: bool, link: bool, quiet: bool) -> None:
+def _save(release: Any, output: Path, *, format: str, overwrite: bool, link: bool) -> None:
     from showthrough.anonymizers.plan import write_plan
 
     release.save(output, format=format, overwrite=overwrite, link=link)
     write_plan(release, output)
-    if not quiet:
-        from rich.text import Text
-
-        console = out()
-        console.print(Text(f"{output}: {release!r}"))
-        console.print(Text(str(release.made)))
 
 
-def _policy(
-    strategy: str, dry_run: bool, max_posterior: float | None, max_gain: float | None, certain: int, integral: str
-) -> Any:
+def _show(release: Any, output: Path, audience: str) -> None:
+    """What was made and what it cost; who is exposed is for internal eyes."""
+    from rich.text import Text
+
+    console, exposed = out(), release.made.exposed
+    console.print(Text(f"{output}: {release!r}"))
+    console.print(Text(str(release.made)))
+    if exposed and audience == "internal":
+        listed = ", ".join(exposed[:LISTED]) + (" …" if len(exposed) > LISTED else "")
+        console.print(Text(printable(f"Exposed: {listed}")))
+    elif exposed:
+        console.print(Text(f"{len(exposed)} persons are exposed: --audience internal names them."))
+
+
+def _show_comparison(found: Any) -> None:
+    from rich.text import Text
+
+    from showthrough.report.terminal import frame_table
+    from showthrough.republishing.compare import page
+
+    table, remarks = page(found)
+    console = out()
+    console.print(frame_table(table, title="Strategies for the next release (nothing was written)"))
+    for remark in remarks:
+        console.print(Text(printable(remark)))
+
+
+def _policy(strategy: str, dry_run: bool, **limits: Any) -> Any:
     from showthrough.policy.policy import Policy
 
-    if strategy != "guarded" and not (dry_run and max_posterior is not None):
-        if max_posterior is not None or max_gain is not None:
-            raise InputError("Limits on the joint posterior are kept by --strategy guarded.")
+    given = [limits[name] for name in ("max_posterior", "max_gain", "impossible", "proximity")]
+    if strategy != "guarded" and not dry_run and any(limit is not None for limit in given):
+        raise InputError("Limits on the joint posterior are kept by --strategy guarded.")
+    if strategy != "guarded" and not (dry_run and any(limit is not None for limit in given)):
         return None
-    return Policy(max_posterior=max_posterior, max_gain=max_gain, certain=certain, integral=integral)
+    return Policy(**limits)
+
+
+def _proximity(given: str | None) -> tuple[float, float] | None:
+    if given is None:
+        return None
+    try:
+        reach, limit = (float(part) for part in given.split(","))
+    except ValueError:
+        raise InputError(f"--proximity takes EPS,LIMIT, such as 5,0.4, not {given!r}.") from None
+    return reach, limit
 
 
 def _listed(given: str | None) -> Sequence[str] | None:

@@ -76,7 +76,15 @@ def compared(request: Request, progress: Progress) -> pl.DataFrame:
             raise InputError("The guard needs a limit, such as --max-posterior 0.5.")
         return anonymize(table, policy=policy, **{**arguments, "strategy": strategy})
 
-    return compare(make, arguments["history"], limit=limit, progress=progress)
+    return compare(
+        make,
+        arguments["history"],
+        table=table,
+        id=arguments["id"],
+        limit=limit,
+        changed=arguments["changed"],
+        progress=progress,
+    )
 
 
 def _codings(given: Sequence[str]) -> dict[str, tuple[float | None, float | None]]:

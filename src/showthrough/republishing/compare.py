@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.errors import InputError
+from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.posterior import Posterior
-from showthrough.inference.run import infer
+from showthrough.measuring.grouping import Grouping
+from showthrough.measuring.loss import Reading, gcp
+from showthrough.measuring.utility import utility
+from showthrough.policy.policy import SLACK
 from showthrough.release.release import Release
+from showthrough.republishing.tied import joint
 
 STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
+QUERIES = 500
 SCHEMA = {
     "strategy": pl.String,
     "newly_certain": pl.Int64,
@@ -22,79 +27,77 @@ SCHEMA = {
     "joint_entropy": pl.Float64,
     "counterfeits": pl.Int64,
     "withheld": pl.Int64,
-    "gcp": pl.Float64,
+    "gcp_of_groups": pl.Float64,
+    "query_error": pl.Float64,
     "seconds": pl.Float64,
     "remark": pl.String,
 }
 
 
 def compare(
-    make: Callable[[str], Release], history: Sequence[Release], *, limit: float | None, progress: Callable[[str], None]
+    make: Callable[[str], Release],
+    history: Sequence[Release],
+    *,
+    table: pl.DataFrame,
+    id: str,
+    limit: float | None = None,
+    changed: str = "refuse",
+    progress: Callable[[str], None] = lambda _: None,
 ) -> pl.DataFrame:
     """Make the next release by every strategy and look at it beside the history.
 
-    ``make`` publishes by a strategy; persons are over the limit if their likeliest value is likelier.
+    ``make`` publishes the table by a strategy. Persons are over the limit if their likeliest value is
+    likelier, for readers who know everybody's group. A strategy that refuses says why in its remark.
     """
-    before = infer(history) if history else None
-    rows = [_row(strategy, make, history, before, limit, progress) for strategy in STRATEGIES]
+    before = joint(history, changed=changed) if history else None
+    known = set() if before is None else _certain(before)
+    rows = []
+    for strategy in STRATEGIES:
+        progress(strategy)
+        began = time.perf_counter()
+        try:
+            release = make(strategy)
+            seconds = time.perf_counter() - began
+            told = _told(joint([*history, release], changed=changed), known, limit)
+            lost = _lost(release, table, id)
+        except (InputError, NotConvergedError) as problem:
+            rows.append((strategy, *[None] * 7, time.perf_counter() - began, problem.shareable))
+            continue
+        made = release.made
+        rows.append((strategy, *told, made.counterfeits, made.suppressed, *lost, seconds, ""))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _row(
-    strategy: str,
-    make: Callable[[str], Release],
-    history: Sequence[Release],
-    before: Posterior | None,
-    limit: float | None,
-    progress: Callable[[str], None],
-) -> tuple[Any, ...]:
-    progress(strategy)
-    began = time.perf_counter()
-    try:
-        release = make(strategy)
-    except InputError as problem:
-        return strategy, None, None, None, None, None, None, time.perf_counter() - began, problem.shareable
-    seconds = time.perf_counter() - began
-    joint = infer([*history, _tied(release)])
-    certain = _certain(joint)
-    known = set() if before is None else _certain(before)
-    top = joint.pairs.p[joint.pairs.best][joint.of_person[: joint.history.named]]
-    over = None if limit is None else int((top > limit + 2e-5).sum())
-    made = release.made
-    gcp = None if made is None or made.utility is None else made.utility.gcp_set
-    return (
-        strategy,
-        len(certain - known),
-        over,
-        joint.entropy,
-        0 if made is None else made.counterfeits,
-        0 if made is None else made.suppressed,
-        gcp,
-        seconds,
-        "",
-    )
+def _told(post: Posterior, known: set[str], limit: float | None) -> tuple[int, int | None, float]:
+    """Persons newly certain, persons over the limit, entropy."""
+    top = post.pairs.p[post.pairs.best][post.of_person[: post.history.named]]
+    over = None if limit is None else int((top > limit + SLACK).sum())
+    return len(_certain(post) - known), over, post.entropy
 
 
-def _tied(release: Release) -> Release:
-    """The release as seen by a reader who knows who is in which group."""
-    if release.kind == "bucketized" and release.roles.id is not None:
-        return release
-    link = release.groups()
-    frame = _spread(link, release)
-    return Release.bucketized(
-        frame, id="id", sensitive="value", group="group", name=release.name,
-        counterfeits=dict(release.counterfeits.iter_rows()) or None,
-    )  # fmt: skip
-
-
-def _spread(link: pl.DataFrame, release: Release) -> pl.DataFrame:
-    """One row per published value, beside the members of its group; counterfeits have no id."""
-    values = release.tally.select(pl.col("group", "value").repeat_by("n").explode()).sort("group", maintain_order=True)
-    place = pl.int_range(pl.len()).over("group")
-    members = link.select("id", pl.col("group").cast(values["group"].dtype)).with_columns(place.alias("k"))
-    return values.with_columns(place.alias("k")).join(members, on=["group", "k"], how="left").drop("k")
+def _lost(release: Release, table: pl.DataFrame, id: str) -> tuple[float | None, float | None]:
+    """GCP of the groups, and the median error of counting queries."""
+    grouping = Grouping.of_release(table, release, id=id)
+    numeric = tuple(c for c in grouping.quasi if table[c].dtype.is_numeric())
+    loss = gcp(grouping, Reading("set", numeric=numeric)) if grouping.quasi else None
+    if len(grouping.quasi) < 2:
+        return loss, None
+    return loss, utility(release, table, id=id, workload=QUERIES).query_error_median
 
 
 def _certain(post: Posterior) -> set[str]:
     sure = (post.pairs.left() == 1)[post.of_person[: post.history.named]]
     return set(post.history.ids.gather(np.flatnonzero(sure)).cast(pl.String))
+
+
+def page(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The comparison in columns that fit 100 characters, and the remarks as lines below it."""
+    names: dict[str, Any] = {
+        "newly_certain": "newly certain", "over_limit": "over limit", "joint_entropy": "joint entropy",
+        "counterfeits": "counter- feits", "gcp_of_groups": "GCP of groups", "query_error": "query error",
+    }  # fmt: skip
+    rounded = found.with_columns(
+        pl.col("joint_entropy").round(1), pl.col("gcp_of_groups", "query_error").round(4), pl.col("seconds").round(1)
+    )
+    remarks = [f"{s}: {r}" for s, r in found.filter(pl.col("remark") != "").select("strategy", "remark").iter_rows()]
+    return rounded.drop("remark").rename(names), remarks
