@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -92,12 +91,16 @@ def _certain(post: Posterior) -> set[str]:
 
 def page(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The comparison in columns that fit 100 characters, and the remarks as lines below it."""
-    names: dict[str, Any] = {
-        "newly_certain": "newly certain", "over_limit": "over limit", "joint_entropy": "joint entropy",
-        "counterfeits": "counter- feits", "gcp_of_groups": "GCP of groups", "query_error": "query error",
+    names = {
+        "newly_certain": "certain", "over_limit": "over", "joint_entropy": "entropy", "counterfeits": "fakes",
+        "withheld": "withheld", "gcp_of_groups": "GCP", "query_error": "queries", "seconds": "s",
     }  # fmt: skip
     rounded = found.with_columns(
         pl.col("joint_entropy").round(1), pl.col("gcp_of_groups", "query_error").round(4), pl.col("seconds").round(1)
     )
+    told = [
+        "certain: persons newly certain; over: persons over the limit; entropy: joint, in nats; fakes: counterfeits;",
+        "GCP: of the groups; queries: median relative error of counting queries; s: seconds.",
+    ]
     remarks = [f"{s}: {r}" for s, r in found.filter(pl.col("remark") != "").select("strategy", "remark").iter_rows()]
-    return rounded.drop("remark").rename(names), remarks
+    return rounded.drop("remark").rename(names), [*told, *remarks]

@@ -1,0 +1,143 @@
+"""``showthrough publish`` beside a history: what it prints, writes, refuses and leaves alone."""
+
+import hashlib
+
+import polars as pl
+import pytest
+
+from showthrough import infer, read_release
+from showthrough.republishing import guarded
+from tests.cli.running import run
+from tests.republishing.changing import raw_tables
+
+ROLES = ["--id", "id", "--sensitive", "value", "--quasi", "age,zip"]
+ANATOMY = ["--method", "anatomy", "--frequency-l", "2"]
+GUARD = [*ROLES, *ANATOMY, "--strategy", "guarded", "--max-posterior", "0.5", "--hold-back"]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for k, table in enumerate(raw_tables(9, persons=40, releases=3, turnover=0.4), start=1):
+        table.with_columns(pl.concat_str(pl.lit("zq-"), "id").alias("id")).write_csv(f"t{k}.csv")
+    return tmp_path
+
+
+def digest(folder):
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_three_guarded_releases(home):
+    history = []
+    for k in (1, 2, 3):
+        before = {h: digest(home / h) for h in history}
+        done = run("publish", f"t{k}.csv", *GUARD, *[x for h in history for x in ("--history", h)], "-o", f"R{k}")
+        assert (done.code, done.err) == (0, "")
+        text = " ".join(done.out.split())
+        assert "Independent release → guarded: GCP of the groups" in text
+        assert "counting queries off by" in text
+        assert "The policy holds for everybody: exact" in text
+        assert "zq-" not in done.out
+        assert {h: digest(home / h) for h in history} == before
+        history.append(f"R{k}")
+        releases = [read_release(h) for h in history]
+        assert infer(releases).to_frame()["p"].max() <= 0.5 + 2e-5
+
+
+def test_exposed_persons_are_named_to_internal_eyes_only(home):
+    for k in (1, 2):
+        assert run("publish", f"t{k}.csv", *ROLES, *ANATOMY, "-o", f"R{k}").code == 0
+    command = ["publish", "t3.csv", *GUARD, "--history", "R1", "--history", "R2", "-o", "R3"]
+    done = run(*command)
+    assert done.code == 2
+    assert "Earlier releases already put" in done.err
+    assert "zq-" not in done.err + done.out
+    assert not (home / "R3").exists()
+    assert "Concerned: zq-" in run(*command, "--audience", "internal").err
+    done = run(*command, "--accept-exposed", "--seconds", "5")
+    assert done.code == 0, done.err
+    assert "persons are exposed: --audience internal names them" in done.out
+    assert "zq-" not in done.out
+    done = run(*command, "--accept-exposed", "--seconds", "5", "--audience", "internal", "--overwrite")
+    assert "Exposed: zq-" in done.out
+
+
+@pytest.mark.parametrize("kind", ["bucketized", "generalized"])
+def test_dry_run_compares_all_strategies_on_a_page(home, kind):
+    first = ["publish", "t1.csv", *ROLES, *ANATOMY, "--strategy", "m-invariance", "--kind", kind, "-o", "R1"]
+    assert run(*first, *(["--link"] if kind == "generalized" else [])).code == 0
+    names = {p.name for p in home.iterdir()}
+    done = run("publish", "t2.csv", *GUARD, "--kind", kind, "--history", "R1", "--dry-run")
+    assert done.code == 0, done.err
+    for strategy in ("independent", "history-guided", "m-invariance", "guarded"):
+        assert strategy in done.out
+    table = [line for line in done.out.splitlines() if "│" in line or "┃" in line]
+    assert max(map(len, table)) <= 100
+    guard = next(line for line in table if "guarded" in line and "history" not in line)
+    assert [cell.strip() for cell in guard.split("│")][2:4] == ["0", "0"]  # newly certain, over the limit
+    assert {p.name for p in home.iterdir()} == names
+
+
+def test_history_guided_names_who_left(home):
+    assert run("publish", "t2.csv", *ROLES, *ANATOMY, "-o", "R1").code == 0
+    command = ["publish", "t3.csv", *ROLES, *ANATOMY, "--strategy", "history-guided", "--history", "R1"]
+    done = run(*command, "-o", "R2")
+    assert done.code == 0, done.err
+    assert "departed persons can be told from them: choose a repair" in " ".join(done.out.split())
+    assert "zq-" not in done.out
+    done = run(*command, "-o", "R2", "--overwrite", "--audience", "internal")
+    named = done.out.split("Exposed: ")[1].split("\n")[0].rstrip(" …").split(", ")
+    here = set(pl.read_csv("t3.csv")["id"])
+    assert len(named) == 2  # the third slot was filled
+    assert not here & set(named)
+    assert "Exposed" not in run(*command, "-o", "R3", "--repair", "counterfeits", "--audience", "internal").out
+
+
+def test_generalized_output_reports_located_readers(home):
+    command = ["publish", "t1.csv", *ROLES, "--m-unique", "2", "--strategy", "m-invariance", "--kind", "generalized"]
+    done = run(*command, "--link", "-o", "R1")
+    assert done.code == 0, done.err
+    assert "Located by quasi-identifiers instead of ids" in " ".join(done.out.split())
+    command[1] = "t2.csv"
+    done = run(*command, "--history", "R1", "--merge-overlaps", "--hold-back", "-o", "R2")
+    assert done.code == 0, done.err
+    assert "by merging those with overlapping extents" in " ".join(done.out.split())
+
+
+def test_a_history_without_ids_or_link_is_refused_in_words(home):
+    base = [*ROLES, "--m-unique", "2", "--strategy", "m-invariance", "--kind", "generalized"]
+    assert run("publish", "t1.csv", *base, "-o", "R1").code == 0
+    done = run("publish", "t2.csv", *base, "--history", "R1", "-o", "R2")
+    assert done.code == 2
+    assert "private link" in done.err
+
+
+def test_an_interruption_writes_nothing(home, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(guarded, "_final", interrupted)
+    names = {p.name for p in home.iterdir()}
+    done = run("publish", "t1.csv", *GUARD, "-o", "R1")
+    assert done.code == 130
+    assert "no result was written" in done.err
+    assert {p.name for p in home.iterdir()} == names
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--max-posterior", "0.5", "-o", "R"], "kept by --strategy guarded"),
+        (["--strategy", "guarded", "--proximity", "x", "-o", "R"], "--proximity takes EPS,LIMIT"),
+        (["--strategy", "guarded", "--proximity", "1,0.5", "-o", "R"], "needs numbers"),
+        (["--strategy", "magic", "-o", "R"], "The strategy is one of"),
+        (["--audience", "press", "-o", "R"], "--audience is shareable or internal"),
+        (["--strategy", "guarded", "--prefer", "x", "-o", "R"], "prefer is lasting or useful"),
+        (["--strategy", "m-invariance", "--merge-overlaps", "-o", "R"], "merge_overlaps is for generalized output"),
+        ([], "Name the release folder"),
+    ],
+)
+def test_bad_options_are_sentences(home, options, part):
+    done = run("publish", "t1.csv", *ROLES, *ANATOMY, *options)
+    assert done.code == 2
+    assert part in done.err

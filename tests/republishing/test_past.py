@@ -1,0 +1,132 @@
+"""What a table knows of its history, and m-invariance through `anonymize` over many releases."""
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from showthrough import KAnonymity, MUniqueness, Release, anonymize, infer
+from showthrough.anonymizers.table import Shape, prepare
+from showthrough.errors import ChangedValueError, CriterionError, InputError
+from showthrough.republishing.past import Past
+from showthrough.republishing.tied import joint, tied
+from tests.oracles.m_invariance import broken
+from tests.republishing.changing import raw_tables, series_of
+
+SEEDS = st.integers(0, 2**32 - 1)
+ROLES = {"id": "id", "sensitive": "value", "quasi": ["age", "zip"]}
+
+
+def publish(table, history, m=2, **more):
+    return anonymize(
+        table, criteria=[MUniqueness(m)], strategy="m-invariance", history=history, name=f"R{len(history) + 1}",
+        **{"hold_back": True, **ROLES, **more},
+    )  # fmt: skip
+
+
+def released(rows, name):
+    frame = pl.DataFrame(rows, schema=["id", "group", "value"], orient="row")
+    return Release.bucketized(frame, id="id", sensitive="value", group="group", name=name)
+
+
+def past_of(rows, history, **more):
+    frame = pl.DataFrame(rows, schema=["id", "value"], orient="row").with_columns(age=1)
+    table = prepare(frame, id="id", sensitive="value", quasi=["age"], shape=Shape.of(None, None, None, None, "refuse"))
+    return Past.of(table, history, **more)
+
+
+def told(past):
+    return [None if s < 0 else {past.values[v] for v in past.signatures[s]} for s in past.signature]
+
+
+@settings(max_examples=5, deadline=None)
+@given(SEEDS, st.integers(2, 3), st.sampled_from(["bucketized", "generalized"]))
+def test_m_invariance_over_eleven_releases(seed, m, output):
+    tables, releases = [], []
+    for table in raw_tables(seed, persons=30, values=m + 3, releases=11, moves=0.2):
+        try:
+            releases.append(publish(table, releases, m, output="bucketized"))
+        except InputError:  # a few persons of one value: nothing is left to publish
+            continue
+        tables.append(table)
+        assert joint(releases).to_frame()["p"].max() <= 1 / m + 2e-5
+    assert broken(series_of(releases, tables), m) == []
+    if output == "generalized" and tables:
+        again = []
+        for table in tables[:4]:
+            again.append(publish(table, again, m, output="generalized"))
+            assert joint(again).to_frame()["p"].max() <= 1 / m + 2e-5
+            assert any("Located by quasi-identifiers" in note for note in again[-1].made.notes)
+        assert broken(series_of(again, tables[:4]), m) == []
+
+
+@settings(max_examples=5, deadline=None)
+@given(SEEDS)
+def test_changed_values_are_refused_or_new_persons(seed):
+    releases, refused = [], 0
+    for table in raw_tables(seed, persons=30, values=5, releases=6, changes=0.15):
+        try:
+            publish(table, releases)
+        except ChangedValueError:
+            refused += 1
+        releases.append(publish(table, releases, changed="split"))
+        assert joint(releases, changed="split").to_frame()["p"].max() <= 0.5 + 2e-5
+    assert refused
+
+
+def test_the_newest_group_counts_however_long_ago():
+    first = released([("a", 1, "x"), ("b", 1, "y"), ("c", 2, "x"), ("d", 2, "z")], "R1")
+    second = released([("a", 1, "x"), ("e", 1, "w")], "R2")
+    past = past_of([("a", "x"), ("b", "y"), ("d", "z"), ("n", "x")], [first, second])
+    assert told(past) == [{"x", "w"}, {"x", "y"}, {"x", "z"}, None]
+    assert past.last_group.tolist() == [0, -1, -1, -1]
+
+
+def test_a_value_must_fit_every_group_that_held_the_person():
+    first = released([("a", 1, "x"), ("b", 1, "y")], "R1")
+    second = released([("a", 1, "x"), ("e", 1, "w")], "R2")
+    with pytest.raises(ChangedValueError, match="1 persons have a value"):
+        past_of([("a", "w")], [first, second])  # in the last group, not in the first
+    split = past_of([("a", "w")], [first, second], changed="split")
+    assert told(split) == [{"x", "w"}]
+    assert split.changed == 0
+    gone = past_of([("a", "y")], [first, second], changed="split")
+    assert told(gone) == [None]
+    assert gone.changed == 1
+    with pytest.raises(InputError, match="changed is one of"):
+        past_of([("a", "x")], [first], changed="ignore")
+
+
+def test_a_release_without_ids_is_read_by_its_link():
+    (table,) = raw_tables(2, releases=1)
+    release = publish(table, [], output="generalized")
+    bucketized = publish(table, [])
+    assert release.roles.id is None
+    assert tied(bucketized) is bucketized
+    one, other = infer([tied(release)]), infer([bucketized])
+    assert one.entropy == pytest.approx(other.entropy)
+    assert {i: one.of(i) for i in table["id"]} == {i: other.of(i) for i in table["id"]}
+
+
+def test_criteria_that_m_invariance_does_not_look_at():
+    (table,) = raw_tables(2, releases=1)
+    criteria = [MUniqueness(2), KAnonymity(5)]
+    with pytest.raises(CriterionError, match="guarded merges groups for it"):
+        anonymize(table, criteria=criteria, strategy="m-invariance", hold_back=True, **ROLES)
+    release = anonymize(
+        table, criteria=criteria, strategy="m-invariance", hold_back=True, accept_violations=True, **ROLES
+    )
+    assert [check.holds for check in release.made.checks] == [True, False]
+
+
+def test_merging_overlaps_helps_or_says_why_not():
+    for merge in (False, True):
+        history = []
+        for table in raw_tables(7, persons=30, releases=3):
+            history.append(publish(table, history, output="generalized", merge_overlaps=merge))
+        notes = " ".join(history[-1].made.notes)
+        assert ("8 of 23 persons" in notes) == (not merge)
+        assert ("0 of 23 persons" in notes) == merge
+        assert joint(history).to_frame()["p"].max() <= 0.5 + 2e-5
+    with pytest.raises(InputError, match="merge_overlaps is for generalized"):
+        publish(table, [], merge_overlaps=True)
