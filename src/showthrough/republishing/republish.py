@@ -191,7 +191,11 @@ class _Work:
     ) -> Release:
         """The release with what it cost."""
         if self.past.changed:
-            notes = [*notes, f"{self.past.changed} persons changed their value and are published as new persons."]
+            notes = [
+                *notes,
+                f"{self.past.changed} persons changed their value and are published as new persons: readers who take "
+                "them for the same ones may believe what is not true.",
+            ]
         made = Made(
             method=self.plan.strategy,
             seconds=time.perf_counter() - began,
