@@ -28,6 +28,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import SLACK, Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
+from showthrough.republishing.people import People, listed, over_by_sets, refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.republishing.strategies import by_signature
@@ -36,7 +37,6 @@ from showthrough.republishing.tied import joint, tied_proposal
 Publish = Callable[[Proposal], Release]
 Progress = Callable[[str], None]
 ROUNDS = 24
-LISTED = 20
 SINGLY = 20  # persons over a limit up to which single changes are tried
 TRIALS = 60  # of those, at a time
 SMALL = 2000  # records up to which the posterior itself is asked always
@@ -131,7 +131,7 @@ def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
         return set()
     ids = set(frame["id"])
     if guard.exposed == "refuse":
-        raise _told(
+        raise refusal(
             f"Earlier releases already put {len(ids)} persons over a limit; no new release can undo that. "
             'exposed="accept" (--accept-exposed) publishes for all others.',
             frame,
@@ -180,7 +180,7 @@ class _Search:
     found: list[_Found] = field(default_factory=list)
     contradicted: bool = False
     last: Review | None = None
-    asked: tuple[Proposal, _People] | None = None
+    asked: tuple[Proposal, People] | None = None
     leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over at the last dead end
 
     @property
@@ -237,7 +237,7 @@ class _Search:
             if self.late or proposal.price > self.most:
                 return
 
-    def by_single_moves(self, proposal: Proposal, over: _People) -> Iterator[tuple[Proposal, str]]:
+    def by_single_moves(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
         """One change at a time, each kept if fewer persons are over a limit after it; withholding comes last."""
         guard, strict = self.guard, self.satisfies(proposal)
         while 0 < over.sum() <= SINGLY:
@@ -254,13 +254,13 @@ class _Search:
             proposal, over = better[0], self.over(better[0])
             yield better
 
-    def helps(self, candidate: Proposal, over: _People, *, strict: bool) -> bool:
+    def helps(self, candidate: Proposal, over: People, *, strict: bool) -> bool:
         """Whether fewer persons are over a limit; time that is up ends the trials."""
         if self.late:
             return True
         return (not strict or self.satisfies(candidate)) and self.over(candidate).sum() < over.sum()
 
-    def by_merging(self, proposal: Proposal, over: _People) -> Iterator[tuple[Proposal, str]]:
+    def by_merging(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
         """Leaking groups join their neighbours, again and again, at worst until one group is left."""
         for _ in range(ROUNDS):
             leaking = np.unique(proposal.group[self.touched(proposal, over)])
@@ -271,7 +271,7 @@ class _Search:
             yield proposal, f"merged {leaking.size} groups with neighbours"
             over = self.over(proposal)
 
-    def by_regrouping(self, name: str, proposal: Proposal, over: _People) -> Iterator[tuple[Proposal, str]]:
+    def by_regrouping(self, name: str, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
         """Leaking groups take the values of earlier groups; then records are withheld."""
         guard, tried = self.guard, set()
         for _ in range(ROUNDS):
@@ -368,13 +368,13 @@ class _Search:
                     parts.append(np.isin(np.arange(among.size), half))
         return proposal, dropped
 
-    def over(self, proposal: Proposal) -> _People:
+    def over(self, proposal: Proposal) -> People:
         """Who is over a limit; what was asked last is remembered."""
         if self.asked is None or self.asked[0] is not proposal:
             self.asked = proposal, self._over(proposal)
         return self.asked[1]
 
-    def _over(self, proposal: Proposal) -> _People:
+    def _over(self, proposal: Proposal) -> People:
         """Who is over a limit, beyond those whom the history exposes; a contradiction counts for everybody.
 
         Values that a group does not share with what was possible before are excluded at once. Where that
@@ -382,9 +382,11 @@ class _Search:
         there is none for whole values.
         """
         guard, before = self.guard, self.before
-        by_sets = _over_by_sets(guard, proposal, before) if guard.table.rows > SMALL else None
-        if by_sets is not None and by_sets.without(self.exposed).any():
-            return by_sets.without(self.exposed)
+        limit = guard.policy.max_posterior
+        if limit is not None and guard.past.choice != "split" and guard.table.rows > SMALL:
+            by_sets = over_by_sets(guard.table, guard.past, proposal, before, limit=limit).without(self.exposed)
+            if by_sets.any():
+                return by_sets
         try:
             release = tied_proposal(guard.table, guard.past, proposal)
             if before is None:
@@ -394,22 +396,22 @@ class _Search:
         except (ContradictionError, NotConvergedError) as problem:
             self.contradicted |= isinstance(problem, ContradictionError)
             ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
-            return _People(ids, proposal.group >= 0)
+            return People(ids, proposal.group >= 0)
         ids = post.history.ids.cast(pl.String)
         over = guard.policy.over_limit(post, before, exposed=self.exposed)
         if not over.any() and guard.policy.integral != "no":
             left = max(1.0, min(guard.policy.seconds, self.deadline - time.monotonic()))
             whole = guard.policy.review(post, before, exposed=self.exposed, seconds=left).breaches
             over = ids.is_in(whole["id"].unique().implode()).to_numpy()
-        return _People(ids, over)
+        return People(ids, over)
 
-    def rows_of(self, over: _People) -> Flags:
+    def rows_of(self, over: People) -> Flags:
         """[rows] records of the table whose person is over a limit."""
         bad = over.ids.filter(pl.Series(over.over))
         found: Flags = self.guard.table.frame[self.guard.table.id or ""].cast(pl.String).is_in(bad.implode()).to_numpy()
         return found
 
-    def touched(self, proposal: Proposal, over: _People) -> Flags:
+    def touched(self, proposal: Proposal, over: People) -> Flags:
         """[rows] records in groups with somebody over a limit, or with a former neighbour of one who is not in it."""
         rows = self.rows_of(over).copy()
         here = self.guard.table.frame[self.guard.table.id or ""].cast(pl.String)
@@ -445,65 +447,5 @@ class _Search:
         if not self.guard.hold_back:
             parts.append("Records may not be held back: hold_back=True (--hold-back) allows it.")
         parts.append("A weaker limit, more time or fewer records to publish would do.")
-        frame = self.last.breaches if self.last is not None else _listed(leaks)
-        return _told(" ".join(parts), frame)
-
-
-@dataclass(frozen=True, eq=False)
-class _People:
-    """Persons of the joint posterior by id."""
-
-    ids: pl.Series
-    over: Flags
-
-    def any(self) -> bool:
-        return bool(self.over.any())
-
-    def sum(self) -> int:
-        return int(self.over.sum())
-
-    def without(self, exposed: set[str]) -> _People:
-        """The same without those for whom nothing can be undone."""
-        if not exposed:
-            return self
-        known = self.ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
-        return _People(self.ids, self.over & ~known)
-
-
-def _over_by_sets(guard: Guard, proposal: Proposal, before: Posterior | None) -> _People | None:
-    """Persons of the table with fewer common values than the limit on the posterior allows."""
-    policy, table, past = guard.policy, guard.table, guard.past
-    if policy.max_posterior is None or past.choice == "split":
-        return None
-    rows = np.flatnonzero(proposal.group >= 0)
-    member = np.concatenate([proposal.group[rows], proposal.counterfeit_group])
-    held = np.concatenate([past.value[rows], proposal.counterfeit_value])
-    published = pl.DataFrame({"group": member.astype(np.int64), "value": held.astype(np.int64)}).unique()
-    ids = table.frame[table.id or ""].cast(pl.String).gather(rows)
-    mine = pl.DataFrame({"id": ids, "group": proposal.group[rows].astype(np.int64)})
-    fits = mine.join(published, on="group")
-    if before is not None:
-        kind = past.values.dtype
-        words = pl.DataFrame({"word": past.values, "value": np.arange(past.values.len())})
-        frame = before.to_frame().select(pl.col("id").cast(pl.String), pl.col("value").cast(kind).alias("word"))
-        open_values = frame.join(words, on="word").select("id", "value")
-        known = pl.col("id").is_in(frame["id"].unique().implode())
-        old = fits.filter(known).join(open_values, on=["id", "value"], how="semi")
-        fits = pl.concat([fits.filter(~known), old])
-    common = fits.group_by("id").agg(pl.len().alias("n"))
-    counted = mine.join(common, on="id", how="left", maintain_order="left")["n"].fill_null(0).to_numpy()
-    over: Flags = (policy.max_posterior + SLACK) * np.maximum(counted, 1) < 1.0
-    return _People(ids, over)
-
-
-def _listed(ids: pl.Series) -> pl.DataFrame:
-    return pl.DataFrame(
-        {"id": ids, "value": pl.Series([None] * ids.len(), dtype=pl.String), "limit": ["unknown"] * ids.len()},
-        schema_overrides={"limit": pl.String},
-    ).with_columns(pl.lit(None, dtype=pl.Float64).alias("figure"))
-
-
-def _told(message: str, breaches: pl.DataFrame) -> PolicyError:
-    ids = breaches["id"].unique(maintain_order=True).to_list()
-    named = f" Concerned: {', '.join(ids[:LISTED])}{' …' if len(ids) > LISTED else ''}." if ids else ""
-    return PolicyError(message + named, breaches=breaches, shareable=message)
+        frame = self.last.breaches if self.last is not None else listed(leaks)
+        return refusal(" ".join(parts), frame)

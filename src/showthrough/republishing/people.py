@@ -1,0 +1,79 @@
+"""Persons over a limit, and the words for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.table import Table
+from showthrough.errors import PolicyError
+from showthrough.inference.arrays import Flags
+from showthrough.inference.posterior import Posterior
+from showthrough.policy.policy import SLACK
+from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal
+
+LISTED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Persons of the joint posterior by id."""
+
+    ids: pl.Series
+    over: Flags
+
+    def any(self) -> bool:
+        """Whether anybody is."""
+        return bool(self.over.any())
+
+    def sum(self) -> int:
+        """How many are."""
+        return int(self.over.sum())
+
+    def without(self, exposed: set[str]) -> People:
+        """The same without those for whom nothing can be undone."""
+        if not exposed:
+            return self
+        known = self.ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
+        return People(self.ids, self.over & ~known)
+
+
+def over_by_sets(table: Table, past: Past, proposal: Proposal, before: Posterior | None, *, limit: float) -> People:
+    """Persons of the table with fewer common values than the limit on the posterior allows."""
+    rows = np.flatnonzero(proposal.group >= 0)
+    member = np.concatenate([proposal.group[rows], proposal.counterfeit_group])
+    held = np.concatenate([past.value[rows], proposal.counterfeit_value])
+    published = pl.DataFrame({"group": member.astype(np.int64), "value": held.astype(np.int64)}).unique()
+    ids = table.frame[table.id or ""].cast(pl.String).gather(rows)
+    mine = pl.DataFrame({"id": ids, "group": proposal.group[rows].astype(np.int64)})
+    fits = mine.join(published, on="group")
+    if before is not None:
+        kind = past.values.dtype
+        words = pl.DataFrame({"word": past.values, "value": np.arange(past.values.len())})
+        frame = before.to_frame().select(pl.col("id").cast(pl.String), pl.col("value").cast(kind).alias("word"))
+        open_values = frame.join(words, on="word").select("id", "value")
+        known = pl.col("id").is_in(frame["id"].unique().implode())
+        old = fits.filter(known).join(open_values, on=["id", "value"], how="semi")
+        fits = pl.concat([fits.filter(~known), old])
+    common = fits.group_by("id").agg(pl.len().alias("n"))
+    counted = mine.join(common, on="id", how="left", maintain_order="left")["n"].fill_null(0).to_numpy()
+    over: Flags = (limit + SLACK) * np.maximum(counted, 1) < 1.0
+    return People(ids, over)
+
+
+def listed(ids: pl.Series) -> pl.DataFrame:
+    """Persons as breaches of a limit that is not known."""
+    return pl.DataFrame(
+        {"id": ids, "value": pl.Series([None] * ids.len(), dtype=pl.String), "limit": ["unknown"] * ids.len()},
+        schema_overrides={"limit": pl.String},
+    ).with_columns(pl.lit(None, dtype=pl.Float64).alias("figure"))
+
+
+def refusal(message: str, breaches: pl.DataFrame) -> PolicyError:
+    """The error with ids for the person at the keyboard, and without for everybody else."""
+    ids = breaches["id"].unique(maintain_order=True).to_list()
+    named = f" Concerned: {', '.join(ids[:LISTED])}{' …' if len(ids) > LISTED else ''}." if ids else ""
+    return PolicyError(message + named, breaches=breaches, shareable=message)
