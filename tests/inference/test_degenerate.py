@@ -90,10 +90,10 @@ def test_fifty_releases():
 @pytest.mark.parametrize("scale", [10**3, 10**5, 10**7])
 def test_one_case_in_a_huge_group_is_an_honest_small_value(scale):
     """Signatures weigh up to 10⁷: counts as wide as a nation's, one person with the rare value."""
-    from showthrough.inference.arrays import Codes
     from showthrough.inference.face import Face
     from showthrough.inference.problem import Problem
     from showthrough.inference.run import Log, solve
+    from showthrough.table.arrays import Codes
 
     def codes(*rows: list[int]) -> Codes:
         return np.array(rows, dtype=np.int32)

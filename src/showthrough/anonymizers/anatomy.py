@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints
+from showthrough.table.arrays import Codes, Ints
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Reals
+from showthrough.table.arrays import Codes, Reals
 
 Shown = Literal["range", "label", "set"]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.anonymizers.loss import bounds, common_level
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints
+from showthrough.table.arrays import Codes, Ints
 
 ANY = "*"
 

@@ -21,7 +21,7 @@ from showthrough.anonymizers.loss import group_losses
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.regrow import Field, Growth, judge_dense, regrow
 from showthrough.anonymizers.requirement import Requirement
-from showthrough.inference.arrays import Ints, Reals
+from showthrough.table.arrays import Ints, Reals
 
 NEIGHBOURS = 12
 """Groups that are taken apart together in a block."""

@@ -17,7 +17,7 @@ from showthrough.anonymizers.boxes import Box, Singles, State, box
 from showthrough.anonymizers.columns import QuasiColumn, combined_key
 from showthrough.anonymizers.regrow import judge_dense
 from showthrough.anonymizers.requirement import Requirement
-from showthrough.inference.arrays import Ints, Reals
+from showthrough.table.arrays import Ints, Reals
 
 CHUNK = (2_000, 12_000)
 """Least and most records that compete for a group: the more the better, and the slower."""

@@ -20,7 +20,7 @@ from showthrough.anonymizers.columns import QuasiColumn, distinct_rows, row_coun
 from showthrough.anonymizers.grouping import Grouping
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints
+from showthrough.table.arrays import Codes, Ints
 
 PASSES = 30
 """Passes with k alone."""

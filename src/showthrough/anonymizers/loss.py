@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.anonymizers.columns import QuasiColumn
-from showthrough.inference.arrays import Codes, Ints, Reals
+from showthrough.table.arrays import Codes, Ints, Reals
 
 
 @dataclass(frozen=True)

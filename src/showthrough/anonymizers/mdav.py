@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints, Reals
+from showthrough.table.arrays import Codes, Ints, Reals
 
 Kind = Literal["numeric", "ordinal", "nominal"]
 Scale = Literal["deviation", "range"]

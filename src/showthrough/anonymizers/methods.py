@@ -39,7 +39,7 @@ from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Flags, Ints
 
 Progress = Callable[[int, int], None]
 

@@ -20,7 +20,7 @@ from showthrough.anonymizers.columns import QuasiColumn, combined_key, row_count
 from showthrough.anonymizers.loss import common_level, label_losses
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 
 @dataclass(frozen=True)

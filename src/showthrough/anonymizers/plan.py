@@ -18,10 +18,10 @@ from showthrough.anonymizers.methods import Grouped, Options, requirement
 from showthrough.anonymizers.suppression import suppress_failing
 from showthrough.anonymizers.table import Table
 from showthrough.errors import FileError, InputError
-from showthrough.inference.arrays import Codes
 from showthrough.register.locating import locate
 from showthrough.register.register import Register
 from showthrough.release.release import Release
+from showthrough.table.arrays import Codes
 from showthrough.table.files import read_bytes, written_whole
 
 FILE = "plan.json"

@@ -20,7 +20,7 @@ from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 
 if TYPE_CHECKING:

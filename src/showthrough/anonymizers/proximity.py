@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 
 class Proximity(Protocol):

@@ -18,12 +18,12 @@ from showthrough.criteria.counts import of_release
 from showthrough.criteria.criterion import Check
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.errors import InputError, InternalError
-from showthrough.inference.arrays import Codes, Ints
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading
 from showthrough.measuring.measure import Utility, measure
 from showthrough.measuring.shown import Shown
 from showthrough.release.release import Release
+from showthrough.table.arrays import Codes, Ints
 
 GROUP = "group"
 

@@ -11,7 +11,7 @@ import polars as pl
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import text
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints
+from showthrough.table.arrays import Ints
 
 
 def out_of_reach(count: Ints, values: pl.Series, criteria: Sequence[Any]) -> InputError | None:

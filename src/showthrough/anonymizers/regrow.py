@@ -16,7 +16,7 @@ import numpy.typing as npt
 from showthrough.anonymizers.boxes import Box, Singles, State
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.counts import GroupCounts
-from showthrough.inference.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 FAR = np.float32(1e6)
 """Loss of a record that is already taken: above any real loss."""

@@ -12,7 +12,7 @@ import polars as pl
 
 from showthrough.criteria.counts import GroupCounts
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Flags, Ints
 
 Allowed = Callable[[GroupCounts], Flags]
 

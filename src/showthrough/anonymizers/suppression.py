@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints
+from showthrough.table.arrays import Codes, Ints
 
 
 def suppress_failing(group: npt.NDArray[np.integer], requirement: Requirement, *, limit: int) -> tuple[Codes, int]:

@@ -13,7 +13,7 @@ import polars as pl
 from showthrough.anonymizers.columns import QuasiColumn, Shown, combined_key
 from showthrough.criteria.coding import as_numbers, ordered
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints
+from showthrough.table.arrays import Codes, Ints
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.proximity import Proximity
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints
+from showthrough.table.arrays import Codes, Ints
 
 BLOCK = 16
 """Groups that share one run of quasi-identifier neighbours at the start."""

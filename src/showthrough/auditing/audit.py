@@ -12,11 +12,11 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference import attribution
-from showthrough.inference.arrays import Ints, Reals
 from showthrough.inference.history import ABSENT, History
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.run import infer
 from showthrough.release.release import Release
+from showthrough.table.arrays import Ints, Reals
 
 LEVELS = (0.5, 0.9)
 

@@ -15,7 +15,7 @@ import numpy as np
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Checked, at_most, need, text
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Flags, Reals
+from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints
+from showthrough.table.arrays import Ints
 from showthrough.table.frames import KINDS
 
 _ROOM = 2**62  # keys stay below, so that one more digit can be tested without overflow

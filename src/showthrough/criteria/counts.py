@@ -15,7 +15,7 @@ import polars as pl
 
 from showthrough.criteria.coding import codes, combine, in_order, ordered
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints, Reals
+from showthrough.table.arrays import Codes, Ints, Reals
 from showthrough.table.frames import need_columns, scalar, to_polars
 
 

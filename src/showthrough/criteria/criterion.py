@@ -15,7 +15,7 @@ import polars as pl
 
 from showthrough.criteria.counts import Counted, GroupCounts, of_release
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Flags, Reals
+from showthrough.table.arrays import Flags, Reals
 
 WORST = 10
 """How many of the worst groups a check lists."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Checked, below, need, text
-from showthrough.inference.arrays import Flags, Reals
+from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)

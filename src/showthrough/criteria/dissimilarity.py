@@ -13,7 +13,7 @@ import numpy as np
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Checked, at_most, below, need, text
 from showthrough.criteria.ground import Within, decimals, known, numbers_of, within
-from showthrough.inference.arrays import Flags, Ints, Reals
+from showthrough.table.arrays import Flags, Ints, Reals
 
 PAIRS = 4_000_000
 """How many pairs of values are looked at in one go where the metric has no order."""

@@ -15,7 +15,7 @@ import polars as pl
 
 from showthrough.criteria.coding import as_numbers
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.hierarchy import as_hierarchy
 
 NAMED = ("numeric", "equal", "min", "max", "manhattan", "euclidean")

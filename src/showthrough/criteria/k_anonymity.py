@@ -13,7 +13,7 @@ import numpy as np
 
 from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.criteria.criterion import Checked, at_least, need, persons
-from showthrough.inference.arrays import Flags, Reals
+from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)

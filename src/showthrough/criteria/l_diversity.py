@@ -13,7 +13,7 @@ import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import ROUNDING, Checked, at_least, below, need, text
-from showthrough.inference.arrays import Flags, Ints, Reals
+from showthrough.table.arrays import Flags, Ints, Reals
 
 CITATION = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE 2006"
 

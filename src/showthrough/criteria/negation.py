@@ -23,7 +23,7 @@ import polars as pl
 from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.criteria.criterion import need, text
 from showthrough.criteria.l_diversity import diversity, tail
-from showthrough.inference.arrays import Ints, Reals
+from showthrough.table.arrays import Ints, Reals
 
 
 def distinct_after(counts: GroupCounts, j: int) -> Reals:

@@ -19,7 +19,7 @@ import polars as pl
 from showthrough.criteria.counts import Counted, GroupCounts, of_release
 from showthrough.criteria.criterion import Check, Checked, at_least, at_most, need, text
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Flags, Ints, Reals
+from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
 
 

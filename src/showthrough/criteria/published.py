@@ -24,9 +24,9 @@ from showthrough.criteria.counts import (
     values_of,
 )
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints
 from showthrough.release.columns import table_of
 from showthrough.release.counterfeits import per_group
+from showthrough.table.arrays import Ints
 from showthrough.table.frames import need_columns, to_polars
 
 if TYPE_CHECKING:

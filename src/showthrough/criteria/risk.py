@@ -20,7 +20,7 @@ from showthrough.criteria.counts import Counted, of_release
 from showthrough.criteria.criterion import text
 from showthrough.criteria.population import persons_of
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints, Reals
+from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
 
 SUPPRESSED = ("category", "wildcard")

@@ -16,7 +16,7 @@ from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Checked, at_most, need, text
 from showthrough.criteria.ground import known, tree
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
 
 @dataclass(frozen=True)

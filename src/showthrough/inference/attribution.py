@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from showthrough.inference.arrays import Codes, Ints, Reals
 from showthrough.inference.history import ABSENT
 from showthrough.inference.run import infer_given
 from showthrough.register.place import positions
+from showthrough.table.arrays import Codes, Ints, Reals
 
 if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior

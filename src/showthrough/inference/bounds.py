@@ -20,11 +20,11 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 from showthrough.inference.face import Face
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
 from showthrough.inference.reduce import Reduced, reduce, unweighed
+from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
 Progress = Callable[[int, int], None]
 

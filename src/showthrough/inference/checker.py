@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import InternalError
-from showthrough.inference.arrays import Codes, Flags, Ints, Reals
 from showthrough.inference.history import ABSENT, History
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 _CHUNK = 400_000  # signatures
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from showthrough.errors import ContradictionError, InternalError, LongProofError, NotProvenError
 from showthrough.inference import flow, graphs, weighing
-from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep, linked_pairs
 from showthrough.inference.history import History
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import Problem
 from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow
+from showthrough.table.arrays import Flags, Ints
 
 if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from showthrough.errors import InternalError
 from showthrough.inference import flow, weighing
-from showthrough.inference.arrays import Flags, Ints, sum_by
 from showthrough.inference.history import ABSENT
 from showthrough.inference.problem import Problem
+from showthrough.table.arrays import Flags, Ints, sum_by
 
 NEVER = np.iinfo(np.int32).max
 _NEXT_TO_NOTHING = 1000

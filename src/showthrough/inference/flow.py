@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.inference import graphs
-from showthrough.inference.arrays import Codes, Flags, Ints, sum_by
 from showthrough.inference.problem import Problem
+from showthrough.table.arrays import Codes, Flags, Ints, sum_by
 
 
 @dataclass(frozen=True)

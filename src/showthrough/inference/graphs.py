@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from showthrough.inference.arrays import Flags, Ints
+from showthrough.table.arrays import Flags, Ints
 
 SMALL = 3000  # edges; up to here plain Python is quicker than importing SciPy
 TINY = 200  # edges; up to here it is quicker than calling SciPy

@@ -17,11 +17,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import ChangedValueError, InputError
-from showthrough.inference.arrays import Codes, Flags, Ints
 from showthrough.register.locating import names_of
 from showthrough.register.place import Given, place, positions
 from showthrough.register.placing import Placing
 from showthrough.release.release import Release
+from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.frames import one_kind
 
 ABSENT = -1

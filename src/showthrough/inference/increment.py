@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from showthrough.inference import islands
-from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import ABSENT, History, encode
@@ -22,6 +21,7 @@ from showthrough.inference.problem import Problem, build, refuse_orphan_rows
 from showthrough.inference.run import Log, accepted, certified, infer_given, solve
 from showthrough.register.place import positions, register_of
 from showthrough.release.release import Release
+from showthrough.table.arrays import Flags, Ints
 
 if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior

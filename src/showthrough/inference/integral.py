@@ -18,10 +18,10 @@ import numpy as np
 
 from showthrough.errors import ContradictionError, InputError, InternalError
 from showthrough.inference import worlds
-from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.face import Face
 from showthrough.inference.problem import Problem
 from showthrough.inference.reduce import Reduced, reduce, shares, unweighed
+from showthrough.table.arrays import Flags, Ints, Reals
 
 if TYPE_CHECKING:
     from showthrough.inference.support import Program

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.inference import graphs
-from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.history import ABSENT
 from showthrough.inference.problem import Problem
+from showthrough.table.arrays import Flags, Ints, Reals
 
 
 @dataclass(frozen=True)

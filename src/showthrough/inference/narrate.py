@@ -9,9 +9,9 @@ import numpy as np
 
 from showthrough.errors import InternalError
 from showthrough.inference import weighing
-from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.history import ABSENT, History
 from showthrough.inference.problem import Problem
+from showthrough.table.arrays import Flags, Ints
 
 LISTED = 12
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 from showthrough.inference.reduce import Reduced
+from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
 RESIDUAL = 2e-6  # persons, before the final correction, whose error is the square of it
 NATS = 1e-10

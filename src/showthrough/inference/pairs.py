@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from showthrough.inference.arrays import Codes, Flags, Ints, Reals
 from showthrough.inference.face import Face
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 
 @dataclass(frozen=True)

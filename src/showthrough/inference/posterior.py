@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import UnknownPersonError
-from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.explain import explain
 from showthrough.inference.face import Face
@@ -21,6 +20,7 @@ from showthrough.inference.pairs import Pairs, added
 from showthrough.inference.problem import Problem
 from showthrough.inference.proof import Proof
 from showthrough.release.release import Release
+from showthrough.table.arrays import Flags, Ints, Reals
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from showthrough.errors import ContradictionError, InputError
 from showthrough.inference import graphs
-from showthrough.inference.arrays import Codes, Flags, Ints
 from showthrough.inference.history import ABSENT, History, changed_value_error, split_persons
+from showthrough.table.arrays import Codes, Flags, Ints
 
 _DENSE_LOOKUP = 1 << 26
 MOST_SEATS = 20_000_000

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.inference import graphs
-from showthrough.inference.arrays import Flags, Ints, Reals, sum_by
 from showthrough.inference.newton import Kernel
 from showthrough.inference.reduce import Reduced
+from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
 FALLING = 0.3  # drop per step from which a small variable is suspected
 SMALL = 0.05

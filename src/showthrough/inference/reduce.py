@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.inference import graphs
-from showthrough.inference.arrays import Codes, Flags, Ints, Reals
 from showthrough.inference.problem import Problem
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 
 @dataclass(frozen=True)

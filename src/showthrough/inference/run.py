@@ -12,7 +12,6 @@ import numpy as np
 
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference import checker, islands, newton, recession, weighing
-from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.certificate import Certificate, Status, judge
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import (
@@ -32,6 +31,7 @@ from showthrough.inference.reduce import Reduced, reduce
 from showthrough.register.locating import names_of
 from showthrough.register.place import Given, declared, register_of
 from showthrough.release.release import Release
+from showthrough.table.arrays import Flags, Ints, Reals
 
 CHANGED = ("refuse", "split")
 Progress = Callable[[str], None]

@@ -21,9 +21,9 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from showthrough.errors import InternalError
 from showthrough.inference import weighing
-from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.inference.problem import Problem
 from showthrough.inference.reduce import Reduced
+from showthrough.table.arrays import Flags, Ints, Reals
 
 if TYPE_CHECKING:
     from showthrough.inference.recession import Patch

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.problem import Problem
+from showthrough.table.arrays import Flags, Ints
 
 _LOWEST = np.iinfo(np.int64).min
 

@@ -17,8 +17,8 @@ from time import monotonic
 
 import numpy as np
 
-from showthrough.inference.arrays import Ints
 from showthrough.inference.reduce import Reduced
+from showthrough.table.arrays import Ints
 
 MOST_STATES = 200_000
 

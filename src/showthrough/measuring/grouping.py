@@ -12,7 +12,7 @@ import polars as pl
 
 from showthrough.criteria.coding import codes, combine, dense, ordered
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints
+from showthrough.table.arrays import Ints
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 
 

@@ -22,8 +22,8 @@ import polars as pl
 from showthrough.criteria.coding import as_numbers
 from showthrough.criteria.ground import tree
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints, Reals, sum_by
 from showthrough.measuring.grouping import Grouping
+from showthrough.table.arrays import Ints, Reals, sum_by
 
 READINGS = ("set", "hierarchy")
 

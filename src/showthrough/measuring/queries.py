@@ -17,8 +17,8 @@ import polars as pl
 
 from showthrough.criteria.counts import GroupCounts
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Flags, Ints, Reals
 from showthrough.measuring.grouping import Grouping
+from showthrough.table.arrays import Flags, Ints, Reals
 
 Ends = tuple[int, int]
 Asked = dict[int, Ends]

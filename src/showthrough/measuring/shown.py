@@ -12,9 +12,9 @@ import polars as pl
 
 from showthrough.criteria.coding import ordered
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints, Reals, sum_by
 from showthrough.register.attribute import Attribute
 from showthrough.release.cells import Cell, CellColumn, CellKind, ColumnKind, covers, read_cells
+from showthrough.table.arrays import Ints, Reals, sum_by
 from showthrough.table.hierarchy import Hierarchy
 from showthrough.table.texts import as_text, number
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints
+from showthrough.table.arrays import Ints
 
 
 def discernibility(sizes: Ints, *, suppressed: int = 0) -> int:

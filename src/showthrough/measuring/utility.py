@@ -17,7 +17,6 @@ import polars as pl
 from showthrough.criteria.coding import ordered
 from showthrough.criteria.counts import hidden_rows
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Ints, Reals
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, entropy_loss, gcp
 from showthrough.measuring.measure import Utility
@@ -28,6 +27,7 @@ from showthrough.register.linking import candidates
 from showthrough.release.columns import table_of
 from showthrough.release.counterfeits import per_group
 from showthrough.release.release import Release
+from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
 from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 from showthrough.table.texts import as_text

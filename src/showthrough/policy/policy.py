@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Flags, Reals
 from showthrough.inference.posterior import Posterior
+from showthrough.table.arrays import Flags, Reals
 
 INTEGRAL = ("no", "checked", "required")
 SLACK = 2e-5  # twice the error bar of a certified answer: a figure this close to its limit is at it

@@ -23,7 +23,6 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, InputError, NotConvergedError, PolicyError
-from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import SLACK, Policy, Review
 from showthrough.release.release import Release
@@ -33,6 +32,7 @@ from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.republishing.strategies import by_signature
 from showthrough.republishing.tied import joint, tied_proposal
+from showthrough.table.arrays import Flags, Ints
 
 Publish = Callable[[Proposal], Release]
 Progress = Callable[[str], None]

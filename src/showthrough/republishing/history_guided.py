@@ -46,7 +46,7 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.anatomy import anatomy, surplus
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Flags, Ints
 
 Repair = Literal["report", "counterfeits", "dissolve", "hold"]
 

@@ -16,7 +16,6 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
-from showthrough.inference.arrays import Flags, Ints
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.run import infer
 from showthrough.policy.policy import SLACK
@@ -27,6 +26,7 @@ from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import values_of_groups
+from showthrough.table.arrays import Flags, Ints
 from showthrough.table.frames import one_kind, scalar
 
 ROUNDS = 30

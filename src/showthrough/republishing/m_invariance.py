@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Ints
 from showthrough.republishing.split import Slots, split_at_random, split_by_columns
+from showthrough.table.arrays import Codes, Ints
 
 Signature = tuple[int, ...]
 

@@ -13,9 +13,9 @@ from showthrough.anonymizers.describe import tight_cells
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
+from showthrough.table.arrays import Codes
 
 GROUP = "group"
 

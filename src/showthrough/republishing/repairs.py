@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Flags
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.strategies import by_signature
+from showthrough.table.arrays import Flags
 
 SWAPPED = 5000  # records among which partners are sought
 REACH = 3  # neighbours on each side for single changes

@@ -20,7 +20,7 @@ import numpy as np
 from showthrough.anonymizers.boxes import Box, State, box
 from showthrough.anonymizers.columns import QuasiColumn, row_count
 from showthrough.errors import InputError
-from showthrough.inference.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 
 @dataclass(frozen=True)
