@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Reals = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from showthrough.table.arrays import Codes as Codes
+from showthrough.table.arrays import Flags as Flags
+from showthrough.table.arrays import Ints as Ints
+from showthrough.table.arrays import Reals as Reals
 
 ROOM = 2**62  # keys of several columns stay below this
 

@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError, ReleaseError
 from showthrough.register.attribute import Candidates
 from showthrough.register.centroids import Measure, nearest, within
+from showthrough.table.arrays import Reals
 
 if TYPE_CHECKING:
     from showthrough.register.register import Register
     from showthrough.release.release import Release
-
-Reals = npt.NDArray[np.float64]
 
 
 def near(release: Release, register: Register, shared: Sequence[str]) -> Candidates:

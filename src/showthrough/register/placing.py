@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from showthrough.table.arrays import Flags, Ints
 
 
 @dataclass(frozen=True)
