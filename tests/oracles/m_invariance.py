@@ -83,8 +83,9 @@ def is_halving(
     for loss, sides in found:
         lower, upper = ({record for pairs in side.values() for record, _ in pairs} for side in sides)
         parted = [{g for g in groups if g <= lower}, {g for g in groups if g <= upper}]
-        if loss <= least + 1e-5 and len(parted[0]) == cut and len(parted[1]) == rounds - cut:
-            return all(is_halving(part, side, width) for part, side in zip(parted, sides, strict=True))
+        fits = loss <= least + 1e-5 and len(parted[0]) == cut and len(parted[1]) == rounds - cut
+        if fits and all(is_halving(part, side, width) for part, side in zip(parted, sides, strict=True)):
+            return True  # of several axes with the least loss any one will do
     return False
 
 
