@@ -13,52 +13,19 @@ release itself.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, islice
-from typing import Any
+from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 
-from showthrough.anonymizers.table import Table
-from showthrough.errors import ContradictionError, InputError, NotConvergedError, PolicyError
+from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import SLACK, Policy, Review
 from showthrough.release.release import Release
-from showthrough.republishing.past import Past
-from showthrough.republishing.people import People, listed, over_by_sets, refusal
+from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
-from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
+from showthrough.republishing.search import Found, Guard, Search
 from showthrough.republishing.strategies import by_signature
-from showthrough.republishing.tied import joint, tied_proposal
-from showthrough.table.arrays import Flags, Ints
-
-Publish = Callable[[Proposal], Release]
-Progress = Callable[[str], None]
-ROUNDS = 24
-SINGLY = 20  # persons over a limit up to which single changes are tried
-TRIALS = 60  # of those, at a time
-SMALL = 2000  # records up to which the posterior itself is asked always
-FEW = 0.2  # share of the records in leaking groups up to which merging is tried although there is a release already
-
-
-@dataclass(frozen=True)
-class Guard:
-    """What the search works with."""
-
-    table: Table
-    past: Past
-    policy: Policy
-    m: int
-    publish: Publish
-    seed: int
-    seconds: float
-    criteria: Sequence[Any] = ()
-    hold_back: bool = True
-    exposed: str = "refuse"  # or "accept": persons whom earlier releases expose do not count
-    prefer: str = "lasting"  # or "useful": whatever loses least now
-    progress: Progress = lambda _: None
+from showthrough.republishing.tied import joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,26 +42,11 @@ class Guarded:
     before: Posterior | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """A proposal that keeps policy and criteria."""
-
-    proposal: Proposal
-    steps: tuple[str, ...]
-    loss: float
-    passing: bool  # a release that makes the next ones hard
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """The best first."""
-        return self.passing, self.loss
-
-
 def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     """Find a release that keeps the policy, or say who stands in the way."""
     deadline = time.monotonic() + guard.seconds
     before = joint(guard.past.history, changed=guard.past.choice) if guard.past.history else None
-    search = _Search(guard, before, _exposed(guard, before), deadline)
+    search = Search(guard, before, _exposed(guard, before), deadline)
     for name, start in (("m-invariance", _whole(guard)), ("the proposal", base)):
         if start is not None:
             guard.progress(f"guarding {name}")
@@ -106,7 +58,7 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     raise search.refusal()
 
 
-def _final(search: _Search, one: _Found) -> Guarded | None:
+def _final(search: Search, one: Found) -> Guarded | None:
     """The release, judged by a full inference of its own; None if that finds somebody over a limit after all."""
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)
@@ -167,285 +119,3 @@ def _whole(guard: Guard) -> Proposal | None:
         )
     except InputError:
         return None
-
-
-@dataclass(eq=False)
-class _Search:
-    """The proposals found so far, and how proposals are judged."""
-
-    guard: Guard
-    before: Posterior | None
-    exposed: set[str]
-    deadline: float
-    found: list[_Found] = field(default_factory=list)
-    contradicted: bool = False
-    last: Review | None = None
-    asked: tuple[Proposal, People] | None = None
-    leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over at the last dead end
-
-    @property
-    def late(self) -> bool:
-        return time.monotonic() > self.deadline
-
-    @property
-    def most(self) -> int:
-        """Counterfeits and withheld records that a further release may cost."""
-        return min((one.proposal.price for one in self.found), default=self.guard.table.rows * 2)
-
-    def repair(self, name: str, start: Proposal) -> None:
-        """Bring a proposal into the policy, by several ways."""
-        groups = int(start.group.max(initial=-1)) + 1
-        step = f"{name}: {groups} groups"
-        if self.passing(start) and any(not one.passing for one in self.found):
-            return
-        over = self.over(start)
-        if not over.any():
-            self.keep(start, (step,))
-            return
-        best = min((one.loss for one in self.found), default=np.inf)
-        if best <= start.loss(self.guard.table) or self.late:
-            return  # repairs only lose more
-        steps = [step, f"{over.sum()} persons would be over a limit"]
-        proposal = start
-        touched = self.touched(proposal, over)
-        better = swap(self.guard.past, proposal, touched)
-        after = over if better is None else self.over(better)
-        if better is not None and after.sum() < over.sum():
-            proposal, over = better, after
-            steps.append("swapped members")
-        if not over.any():
-            self.keep(proposal, tuple(steps))
-            return
-        share = float(self.touched(proposal, over).mean())
-        self.follow(self.by_single_moves(proposal, over), steps)
-        if share <= FEW:
-            self.follow(self.by_merging(proposal, over), steps)
-        self.follow(self.by_regrouping(name, proposal, over), steps)
-        if share > FEW and not self.found:
-            self.follow(self.by_merging(proposal, over), steps)
-
-    def follow(self, way: Iterator[tuple[Proposal, str]], steps: list[str]) -> None:
-        """Take repairs one after the other until nobody is over a limit."""
-        told = list(steps)
-        for proposal, step in way:
-            told.append(step)
-            over = self.over(proposal)
-            if proposal.price <= self.most and not over.any():
-                self.keep(proposal, tuple(told))
-                return
-            self.leaks = over.ids.filter(pl.Series(over.over))
-            if self.late or proposal.price > self.most:
-                return
-
-    def by_single_moves(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
-        """One change at a time, each kept if fewer persons are over a limit after it; withholding comes last."""
-        guard, strict = self.guard, self.satisfies(proposal)
-        while 0 < over.sum() <= SINGLY:
-            leaking = np.unique(proposal.group[self.touched(proposal, over)])
-            people = self.rows_of(over)
-            ways: Iterator[tuple[Proposal, str]] = moves(
-                guard.table, guard.past, proposal, people=people, leaking=leaking
-            )
-            if guard.hold_back:
-                ways = chain(ways, withholding(guard.past, proposal, people, leaking))
-            better = next((one for one in islice(ways, TRIALS) if self.helps(one[0], over, strict=strict)), None)
-            if better is None or self.late:
-                return
-            proposal, over = better[0], self.over(better[0])
-            yield better
-
-    def helps(self, candidate: Proposal, over: People, *, strict: bool) -> bool:
-        """Whether fewer persons are over a limit; time that is up ends the trials."""
-        if self.late:
-            return True
-        return (not strict or self.satisfies(candidate)) and self.over(candidate).sum() < over.sum()
-
-    def by_merging(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
-        """Leaking groups join their neighbours, again and again, at worst until one group is left."""
-        for _ in range(ROUNDS):
-            leaking = np.unique(proposal.group[self.touched(proposal, over)])
-            better = merge(self.guard.table, self.guard.past, proposal, leaking)
-            if better is None:
-                return
-            proposal = better
-            yield proposal, f"merged {leaking.size} groups with neighbours"
-            over = self.over(proposal)
-
-    def by_regrouping(self, name: str, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
-        """Leaking groups take the values of earlier groups; then records are withheld."""
-        guard, tried = self.guard, set()
-        for _ in range(ROUNDS):
-            touched = self.touched(proposal, over)
-            key = np.packbits(touched).tobytes()
-            better = None
-            if name != "m-invariance" and touched.any() and key not in tried:
-                tried.add(key)
-                better = regroup(
-                    guard.table, guard.past, proposal, touched, m=guard.m, hold_back=guard.hold_back, seed=guard.seed
-                )
-                step = f"regrouped {int(touched.sum())} records by the values of their last groups"
-            if better is None:
-                rows = self.rows_of(over) & (proposal.group >= 0)
-                rows = rows if rows.any() else touched  # those over a limit have left: their former neighbours
-                if not guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
-                    return
-                better, step = without(guard.past, proposal, rows), f"withheld {int(rows.sum())} records"
-            proposal = better
-            yield proposal, step
-            over = self.over(proposal)
-
-    def keep(self, proposal: Proposal, steps: tuple[str, ...]) -> None:
-        """Remember a proposal that keeps the policy, in the form that satisfies the criteria."""
-        fitted = self.fitted(proposal)
-        if fitted is None:
-            return
-        if fitted is not proposal:
-            steps = (*steps, "merged groups for the criteria")
-        fitted, dropped = self.lean(fitted)
-        steps = (*steps, f"dropped {dropped} counterfeits that no limit needs") if dropped else steps
-        self.found = [one for one in self.found if one.proposal.price <= fitted.price]
-        if fitted.price <= self.most:
-            self.found.append(_Found(fitted, steps, fitted.loss(self.guard.table), self.passing(fitted)))
-
-    def passing(self, proposal: Proposal) -> bool:
-        """Whether some group publishes a value more than once, and the caller cares."""
-        if self.guard.prefer == "useful":
-            return False
-        kept = proposal.group >= 0
-        group = np.concatenate([proposal.group[kept], proposal.counterfeit_group]).astype(np.int64)
-        value = np.concatenate([self.guard.past.value[kept], proposal.counterfeit_value])
-        key = group * (int(value.max(initial=0)) + 1) + value
-        return bool(np.unique(key).size < key.size)
-
-    def fitted(self, proposal: Proposal) -> Proposal | None:
-        """The proposal if the criteria hold; else with small groups merged, or else withheld, if that helps."""
-        guard = self.guard
-        k = max((int(c.k) for c in guard.criteria if hasattr(c, "k")), default=0)
-        alike = True
-        for _ in range(2 * ROUNDS):
-            if self.satisfies(proposal):
-                return proposal
-            proposal = proposal.numbered()
-            size = np.bincount(proposal.group[proposal.group >= 0])
-            small = np.flatnonzero(size < k)
-            joined = merge(guard.table, guard.past, proposal, small, alike=alike)
-            if joined is not None and not self.over(joined).any():
-                proposal = joined
-            elif alike:
-                alike = False
-            else:
-                rows = np.isin(proposal.group, small)
-                if not guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
-                    return None
-                proposal = without(guard.past, proposal, rows)
-                if self.over(proposal).any():
-                    return None
-        return None
-
-    def satisfies(self, proposal: Proposal) -> bool:
-        """Whether the criteria hold."""
-        release = self.guard.publish(proposal)
-        return all(criterion.check(release).holds for criterion in self.guard.criteria)
-
-    def lean(self, proposal: Proposal) -> tuple[Proposal, int]:
-        """Drop counterfeits while policy and criteria hold: all that groups can spare, or half of them, …"""
-        limit, dropped = self.guard.policy.max_posterior, 0
-        needed = 2 if not limit else int(np.ceil(1 / limit - 1e-9))
-        parts = [np.ones(proposal.counterfeits, dtype=bool)]
-        for _ in range(6):
-            if not parts or self.late:
-                break
-            among = parts.pop(0)
-            smaller = trimmed(proposal, self.guard.past, values=needed, among=among)
-            if smaller is None:
-                continue
-            if self.satisfies(smaller) and not self.over(smaller).any():
-                dropped += proposal.counterfeits - smaller.counterfeits
-                return smaller, dropped
-            at = np.flatnonzero(among)
-            for half in (at[::2], at[1::2]):
-                if half.size and half.size < at.size:
-                    parts.append(np.isin(np.arange(among.size), half))
-        return proposal, dropped
-
-    def over(self, proposal: Proposal) -> People:
-        """Who is over a limit; what was asked last is remembered."""
-        if self.asked is None or self.asked[0] is not proposal:
-            self.asked = proposal, self._over(proposal)
-        return self.asked[1]
-
-    def _over(self, proposal: Proposal) -> People:
-        """Who is over a limit, beyond those whom the history exposes; a contradiction counts for everybody.
-
-        Values that a group does not share with what was possible before are excluded at once. Where that
-        alone puts somebody over a limit there is no need for the posterior; where the posterior does,
-        there is none for whole values.
-        """
-        guard, before = self.guard, self.before
-        limit = guard.policy.max_posterior
-        if limit is not None and guard.past.choice != "split" and guard.table.rows > SMALL:
-            by_sets = over_by_sets(guard.table, guard.past, proposal, before, limit=limit).without(self.exposed)
-            if by_sets.any():
-                return by_sets
-        try:
-            release = tied_proposal(guard.table, guard.past, proposal)
-            if before is None:
-                post = joint([release], changed=guard.past.choice)
-            else:
-                post = before.extend(release)
-        except (ContradictionError, NotConvergedError) as problem:
-            self.contradicted |= isinstance(problem, ContradictionError)
-            ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
-            return People(ids, proposal.group >= 0)
-        ids = post.history.ids.cast(pl.String)
-        over = guard.policy.over_limit(post, before, exposed=self.exposed)
-        if not over.any() and guard.policy.integral != "no":
-            left = max(1.0, min(guard.policy.seconds, self.deadline - time.monotonic()))
-            whole = guard.policy.review(post, before, exposed=self.exposed, seconds=left).breaches
-            over = ids.is_in(whole["id"].unique().implode()).to_numpy()
-        return People(ids, over)
-
-    def rows_of(self, over: People) -> Flags:
-        """[rows] records of the table whose person is over a limit."""
-        bad = over.ids.filter(pl.Series(over.over))
-        found: Flags = self.guard.table.frame[self.guard.table.id or ""].cast(pl.String).is_in(bad.implode()).to_numpy()
-        return found
-
-    def touched(self, proposal: Proposal, over: People) -> Flags:
-        """[rows] records in groups with somebody over a limit, or with a former neighbour of one who is not in it."""
-        rows = self.rows_of(over).copy()
-        here = self.guard.table.frame[self.guard.table.id or ""].cast(pl.String)
-        bad = over.ids.filter(pl.Series(over.over))
-        gone = bad.filter(~bad.is_in(here.filter(pl.Series(proposal.group >= 0)).implode()))
-        if gone.len():
-            for release in self.guard.past.history:
-                link = release.groups()
-                ids = link["id"].cast(pl.String)
-                shared = link["group"].filter(ids.is_in(gone.implode())).unique()
-                near = ids.filter(link["group"].is_in(shared.implode()))
-                rows |= here.is_in(near.implode()).to_numpy()
-        groups: Ints = np.unique(proposal.group[rows & (proposal.group >= 0)])
-        found: Flags = np.isin(proposal.group, groups) & (proposal.group >= 0)
-        return found
-
-    def refusal(self) -> PolicyError:
-        """Why there is no release, who stands in the way, and what could be withheld."""
-        table = self.guard.table
-        here = table.frame[table.id or ""].cast(pl.String)
-        leaks = self.leaks.unique(maintain_order=True)
-        there = int(leaks.is_in(here.implode()).sum())
-        parts = [f"No release of this table was found that keeps the policy within {self.guard.seconds:g} s."]
-        if self.contradicted:
-            parts.append("The table contradicts what earlier releases say of it: values must have changed.")
-        if self.exposed:
-            parts.append(f"{len(self.exposed)} persons were exposed by earlier releases already.")
-        if leaks.len():
-            parts.append(
-                f"The nearest attempt leaves {leaks.len()} persons over a limit; {there} of them have a record that "
-                "could be withheld."
-            )
-        if not self.guard.hold_back:
-            parts.append("Records may not be held back: hold_back=True (--hold-back) allows it.")
-        parts.append("A weaker limit, more time or fewer records to publish would do.")
-        frame = self.last.breaches if self.last is not None else listed(leaks)
-        return refusal(" ".join(parts), frame)

@@ -19,11 +19,12 @@ from showthrough.errors import CriterionError, InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review, limits_of
 from showthrough.release.release import Release
-from showthrough.republishing.guarded import Guard, Guarded, guarded
+from showthrough.republishing.guarded import Guarded, guarded
 from showthrough.republishing.located import MOST, Located, located, without_overlaps
 from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
+from showthrough.republishing.search import Guard
 from showthrough.republishing.strategies import by_signature, departed, guided, values_per_group
 from showthrough.republishing.tied import joint, tied_proposal
 
