@@ -100,7 +100,7 @@ FAULTS = {
     "empty": (lambda: raw(b""), "bad.csv is empty", []),
     "header only": (lambda: raw(HEADER.encode()), "it has a header but no rows", []),
     "zip": (lambda: raw(b"PK\x03\x04" + P[1].encode()), "is a ZIP or Excel file", []),
-    "gzip": (lambda: raw(gzip.compress(P[1].encode() * 99)[:-4]), "is a damaged gzip file", []),
+    "gzip": (lambda: raw(gzip.compress(P[1].encode() * 99, mtime=0)[:-4]), "is a damaged gzip file", []),
     "parquet": (damaged_parquet, "is a damaged Parquet file", []),
     "missing file": (lambda: ["none.csv", *ROLES], "There is no file none.csv.", []),
     "folder": (folder, "folder is a folder without release.toml", []),
