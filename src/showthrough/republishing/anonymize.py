@@ -16,6 +16,7 @@ from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.release.release import Release
 from showthrough.republishing.republish import Republish, republish
+from showthrough.republishing.together import told_together
 
 OUTPUTS = ("generalized", "bucketized", "microaggregated")
 STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
@@ -65,12 +66,13 @@ def anonymize(
     makes Mondrian publish the cells of its cuts instead of tight ranges: ranges and sets then leave nobody
     of the domain out (labels only where somebody is).
 
-    ``strategy`` says how ``history`` (releases with ids, oldest first) is looked at: "independent" not at
-    all; "history-guided" keeps the last groups, with a ``repair`` for slots that nobody fills;
-    "m-invariance" keeps everybody's values; "guarded" repairs what the method proposes until the joint
-    posterior keeps ``policy``, in at most ``seconds``. ``changed`` says what to do with persons whose value
-    changed, ``hold_back`` whether records may be held back, ``exposed`` whether to go on ("accept") where
-    earlier releases put somebody over a limit already. The guard prefers "lasting" groups, whose values all
+    ``strategy`` says how ``history`` (releases with ids or private links, oldest first) is looked at.
+    "independent" groups without a look at it (``release.made`` says what all tell together);
+    "history-guided" keeps the last groups, with a ``repair`` for slots that nobody fills; "m-invariance"
+    keeps everybody's values; "guarded" repairs what the method proposes until the joint posterior keeps
+    ``policy``, in at most ``seconds``. ``changed`` says what to do with persons whose value changed,
+    ``hold_back`` whether records may be held back, ``exposed`` whether to go on ("accept") where earlier
+    releases put somebody over a limit already. The guard prefers "lasting" groups, whose values all
     differ, so that next releases stay possible; "useful" takes what loses least now. For generalized
     output ``made.notes`` tells how many persons exceed the limit for readers who locate them by
     quasi-identifiers; ``merge_overlaps`` merges groups until none does.
@@ -135,7 +137,7 @@ def anonymize(
     say("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
     say("publishing and checking")
-    return _finished(
+    release = _finished(
         ready,
         grouped,
         criteria,
@@ -146,6 +148,10 @@ def anonymize(
         seed=options.seed,
         accept=accept_violations,
     )
+    if not history:
+        return release
+    note = told_together(ready, list(history), release, changed=changed)
+    return replace(release, made=replace(release.made, notes=(*release.made.notes, note)))
 
 
 def _finished(

@@ -1,0 +1,53 @@
+"""What a release tells beside its history, in one sentence for its publisher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.table import Table
+from showthrough.errors import ContradictionError, NotConvergedError, ReleaseError
+from showthrough.inference.posterior import Posterior
+from showthrough.inference.run import infer
+from showthrough.register.register import Register
+from showthrough.release.release import Release
+from showthrough.republishing.tied import joint
+
+
+def told_together(table: Table, history: Sequence[Release], release: Release, *, changed: str) -> str:
+    """How many persons the history exposes with and without the release.
+
+    Persons are tied by id or private link where all releases have one, otherwise located by the table's
+    quasi-identifiers.
+    """
+    if table.id is None or table.sensitive is None:
+        return "Beside the history nothing was looked at: that takes the id and the sensitive column."
+    try:
+        before, after, how = _posteriors(table, history, release, changed)
+    except (ContradictionError, NotConvergedError) as problem:
+        return f"Beside the history it could not be judged: {problem.shareable}"
+    old, new = _certain(before), _certain(after)
+    top = after.pairs.p[after.pairs.best][after.of_person[: after.history.named]]
+    return (
+        f"Beside the history ({how}) a reader is certain about {len(new)} of {after.history.named} persons, "
+        f"{len(new - old)} of them by this release, and guesses {float(top.sum()):.1f} right on average."
+    )
+
+
+def _posteriors(
+    table: Table, history: Sequence[Release], release: Release, changed: str
+) -> tuple[Posterior, Posterior, str]:
+    try:
+        return joint(history, changed=changed), joint([*history, release], changed=changed), "persons tied by id"
+    except ReleaseError:  # no link: a reader locates persons
+        register = Register.of(table.frame, id=table.id, quasi=table.quasi)
+        before = infer(history, register=register, changed=changed)
+        after = infer([*history, release], register=register, changed=changed)
+        return before, after, "persons located by quasi-identifiers"
+
+
+def _certain(post: Posterior) -> set[str]:
+    sure = (post.pairs.left() == 1)[post.of_person[: post.history.named]]
+    return set(post.history.ids.gather(np.flatnonzero(sure)).cast(pl.String))
