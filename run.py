@@ -3,7 +3,7 @@
 
 python3 run.py demo          set up, then run the worked example
 python3 run.py test          set up, then run all tests
-python3 run.py check         set up, then lint and strict types
+python3 run.py lint          set up, then lint and strict types
 python3 run.py COMMAND ...   set up, then run: showthrough COMMAND ...
 """
 
@@ -53,11 +53,11 @@ def main() -> int:
     words = sys.argv[1:]
     if not words:
         sys.exit((__doc__ or "").strip())
-    set_up("run.txt" if words[0] not in ("test", "check") else "test.txt")
+    set_up("run.txt" if words[0] not in ("test", "lint") else "test.txt")
     if words[0] == "test":
         spread = ["-n", "auto", "--dist", "loadfile"]  # one worker per core; -n 0 runs them one after the other
         return subprocess.run([PYTHON, "-m", "pytest", *spread, *words[1:]], cwd=HERE, check=False).returncode
-    if words[0] == "check":
+    if words[0] == "lint":
         steps = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
         return max(subprocess.run([PYTHON, "-m", *step], cwd=HERE, check=False).returncode for step in steps)
     started_as = {**os.environ, "SHOWTHROUGH_COMMAND": "python3 run.py"}

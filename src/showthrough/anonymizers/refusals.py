@@ -35,8 +35,8 @@ def out_of_reach(count: Ints, values: pl.Series, criteria: Sequence[Any]) -> Inp
     frequent = f" Its most frequent value, {values[top]!r}, makes up {share:.1f} % of the {rows} rows."
     ways = [*_weaker(failing, level), *_fewer_rows(failing, count, values, top)]
     advice = f" {' or '.join(ways).capitalize()}." if ways else " Weaken the criterion or join rare values."
-    shareable = f"No grouping of this table satisfies {failing}: already the whole table as one group fails it."
-    return InputError(f"{found}{frequent}{advice}", shareable=shareable)
+    most = f" Its most frequent value makes up {share:.1f} % of the {rows} rows."
+    return InputError(f"{found}{frequent}{advice}", shareable=f"{found}{most}{advice}")
 
 
 def _one_group(count: Ints, values: pl.Series) -> GroupCounts:

@@ -158,7 +158,7 @@ def _handled(gaps: Any, cells: dict[str, pl.Series], missing: str) -> tuple[Ints
     if missing == "refuse":
         raise InputError(
             f'{int(gaps.sum())} rows have an empty cell in {", ".join(repr(c) for c in where)}: choose missing="value" '
-            '(an empty cell is a value of its own) or missing="suppress" (such rows are left out).'
+            '(--missing value: an empty cell is a value of its own) or "suppress" (such rows are left out).'
         )
     if missing == "suppress":
         kept = np.flatnonzero(~gaps)
@@ -199,7 +199,7 @@ def _check_ids(frame: pl.DataFrame, id: str | None) -> None:
 def _encoded(name: str, column: pl.Series, shape: Shape) -> QuasiColumn:
     weight = shape.weights.get(name, 1.0)
     tree, shown = shape.hierarchies.get(name), shape.shown.get(name)
-    numbers = as_numbers(column)
+    numbers = None if _codes(column) else as_numbers(column)
     if name in shape.limits:
         numbers = _limited(name, numbers, *shape.limits[name])
         if shown not in (None, "range"):
@@ -218,6 +218,16 @@ def _encoded(name: str, column: pl.Series, shape: Shape) -> QuasiColumn:
     if numbers is not None:  # numbers keep their order below a hierarchy
         found = _as_numbers(found)
     return found.with_hierarchy(rows, shown=shown or "label")
+
+
+def ranged(column: pl.Series) -> bool:
+    """Whether a column without hierarchy is published as ranges: numbers, also as text, that are no codes."""
+    return not _codes(column) and as_numbers(column) is not None
+
+
+def _codes(column: pl.Series) -> bool:
+    """Whether digits are names, as in 02139: a range of them would lose the zero."""
+    return column.dtype == pl.String and bool(column.str.contains(r"^\s*[+-]?0\d").any())
 
 
 def _as_numbers(column: QuasiColumn) -> QuasiColumn:

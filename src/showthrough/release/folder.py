@@ -206,7 +206,9 @@ def _refuse_foreign(target: Path, *, overwrite: bool) -> None:
     if not os.path.lexists(target):
         return
     if not overwrite:
-        raise FileError(f"{target} exists already: nothing was written.")
+        raise FileError(
+            f"{target} exists already: nothing was written. overwrite=True (--overwrite) replaces a release folder."
+        )
     if not (target / manifest.NAME).is_file():
         raise FileError(f"{target} is not a release folder: nothing was written.")
     others = sorted({p.name for p in target.iterdir()} - _OWN_FILES)

@@ -119,7 +119,7 @@ def anonymize(
             criteria=tuple(criteria),
             history=tuple(history),
             policy=policy,
-            kind=_one_of("output", output or "bucketized", ("bucketized", "generalized")),
+            kind=_one_of("output", output or _default(chosen, strategy), ("bucketized", "generalized")),
             name=name,
             seed=options.seed,
             changed=changed,
@@ -181,6 +181,11 @@ def _finished(
         )
     utility = None if kind == "bucketized" else cost(table, alike(table, grouped), criteria, release)
     return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
+
+
+def _default(method: Method, strategy: str) -> str:
+    """A guard publishes what its method does; the other strategies are about groups of persons with ids."""
+    return method.kind if strategy == "guarded" and method.kind == "generalized" else "bucketized"
 
 
 def _tight(table: Table, grouped: Grouped) -> Mapping[str, Sequence[str]]:

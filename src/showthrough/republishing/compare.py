@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.table import ranged
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.posterior import Posterior
 from showthrough.measuring.grouping import Grouping
@@ -77,7 +78,7 @@ def _told(post: Posterior, known: set[str], limit: float | None) -> tuple[int, i
 def _lost(release: Release, table: pl.DataFrame, id: str) -> tuple[float | None, float | None]:
     """GCP of the groups, and the median error of counting queries."""
     grouping = Grouping.of_release(table, release, id=id)
-    numeric = tuple(c for c in grouping.quasi if table[c].dtype.is_numeric())
+    numeric = tuple(c for c in grouping.quasi if ranged(table[c]))
     loss = gcp(grouping, Reading("set", numeric=numeric)) if grouping.quasi else None
     if len(grouping.quasi) < 2:
         return loss, None

@@ -176,7 +176,8 @@ class _Work:
         if failing and not self.plan.accept:
             raise CriterionError(
                 f"The strategy {self.plan.strategy} did not reach {failing[0].criterion}: {failing[0].sentence} "
-                "The strategy guarded merges groups for it; accept_violations=True returns the release as it is.",
+                "The strategy guarded merges groups for it; accept_violations=True "
+                "(--accept-violations) returns the release as it is.",
                 release=release,
             )
 
