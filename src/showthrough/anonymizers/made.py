@@ -26,11 +26,17 @@ class Made:
     counterfeits: int = 0
     exposed: tuple[str, ...] = ()  # ids whom earlier releases, or slots left empty, give away
     guard: Any = None  # the review and the joint posterior of a guarded release
+    exact: bool = False  # whether quasi-identifiers are published as they are
 
     def __str__(self) -> str:
         lines = [*(str(c) for c in self.checks), *self.notes]
         if self.utility is not None:
-            lines.insert(0, f"Cost: {self.utility}")
+            lead = (
+                "Quasi-identifiers are published as they are; cut down to the groups they would be: "
+                if self.exact
+                else ""
+            )
+            lines.insert(0, f"{lead or 'Cost: '}{self.utility}")
         if self.incomplete:
             lines.append(f"{self.incomplete} rows with empty cells were left out.")
         return "\n".join(lines)

@@ -196,6 +196,10 @@ def _show(release: Any, output: Path, audience: str) -> None:
     console, exposed = out(), release.made.exposed
     console.print(Text(f"{output}: {release!r}"))
     console.print(Text(str(release.made)))
+    if (output / "link.csv").exists():
+        console.print(
+            Text(f"{output / 'link.csv'} says who is in which group: take it out before you pass the folder on.")
+        )
     if exposed and audience == "internal":
         listed = ", ".join(exposed[:LISTED]) + (" …" if len(exposed) > LISTED else "")
         console.print(Text(printable(f"Exposed: {listed}")))

@@ -138,13 +138,22 @@ class Policy:
         return _rows(mine, fact, pl.Series([1.0 if fact == "certain" else 0.0] * mine.height))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Review:
     """A policy applied to a posterior: breaches as id, value, limit, figure."""
 
     breaches: pl.DataFrame
     undecided: int
     required: bool
+
+    def __str__(self) -> str:
+        open_pairs = f"; {self.undecided} pairs are undecided over whole values" if self.undecided else ""
+        if self.holds:
+            return f"The policy holds{open_pairs}."
+        return f"{self.persons} persons are over a limit{open_pairs}."
+
+    def __repr__(self) -> str:
+        return f"<review: {self}>"
 
     @property
     def holds(self) -> bool:

@@ -52,7 +52,8 @@ _OWN_FILES = {
 def save(release: Release, folder: str | os.PathLike[str], *, format: str, overwrite: bool, link: bool = False) -> None:
     """Write the folder under a temporary name, read it back, and move it into place."""
     if link and release.link is None:
-        raise ReleaseError(f"{release.name or 'The release'} carries no private link: nothing was written.")
+        why = " It publishes its ids itself." if release.roles.id is not None else ""
+        raise ReleaseError(f"{release.name or 'The release'} carries no private link: nothing was written.{why}")
     if format not in FORMATS:
         raise FileError(f"A release folder is written as one of {', '.join(FORMATS)}, not {format!r}.")
     target = Path(folder)

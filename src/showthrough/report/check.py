@@ -201,7 +201,9 @@ def _show_check(console: Console, check: dict[str, Any]) -> None:
     if check["holds"]:
         return
     if "group" not in check["worst"][0]:
-        console.print(Text(f"      Worst: {_alike(check['worst'])}.", style="dim"))
+        more = check["failing_groups"] - len(check["worst"])
+        rest = f", and {more} more fail" if more > 0 else ""
+        console.print(Text(f"      Worst: {_alike(check['worst'])}{rest}.", style="dim"))
         return
     rows = []
     for entry in check["worst"]:

@@ -110,7 +110,9 @@ def locatability_table(frame: pl.DataFrame) -> Table:
         (pl.col("share") * 100).round(1).cast(pl.String).add(" %").alias("share"),
         pl.concat_str([pl.col("column"), pl.col("reason")], separator=": ", ignore_nulls=True).alias("why none"),
     )
-    return frame_table(shown, title="Where the persons of the register can be located")
+    return frame_table(
+        shown, title="How many groups the persons of the register fit, whether they are in the release or not"
+    )
 
 
 def show_facts(console: Console, entries: Sequence[Mapping[str, Any]], *, total: int) -> None:

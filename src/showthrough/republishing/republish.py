@@ -209,6 +209,7 @@ class _Work:
             counterfeits=proposal.counterfeits,
             exposed=tuple(exposed),
             guard=guard,
+            exact=release.kind == "bucketized",
         )
         return replace(release, made=made)
 
