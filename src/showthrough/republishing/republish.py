@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,8 @@ class _Work:
             here = price(self.table, self.past, proposal, kind=self.plan.kind)
             there = price(self.table, self.past, alone, kind=self.plan.kind)
             told.append(f"Independent release → guarded: {here.beside(there)}.")
-        told += [f"Guard: {step}." for step in outcome.steps]
+        runs = [(step, len(list(same))) for step, same in groupby(outcome.steps)]
+        told += [f"Guard: {step}{f' ({n} times)' if n > 1 else ''}." for step, n in runs]
         told.append(_verdict(outcome))
         if not outcome.review.conclusive:
             told.append(f"Inconclusive: {outcome.review.undecided} pairs are undecided over whole values.")

@@ -165,7 +165,7 @@ class Search:
             if better is None:
                 return
             proposal = better
-            yield proposal, f"merged {leaking.size} groups with neighbours"
+            yield proposal, f"merged {'1 group' if leaking.size == 1 else f'{leaking.size} groups'} with neighbours"
             over = self.over(proposal)
 
     def by_regrouping(self, name: str, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
