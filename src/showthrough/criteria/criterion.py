@@ -6,6 +6,7 @@ level per group and says which levels satisfy it; everything else is shared.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -71,28 +72,28 @@ class Check:
         return self.holds
 
 
-class Checked:
+class Checked(ABC):
     """The part of a criterion that is the same for all of them."""
 
     name: ClassVar[str]
     more_is_better: ClassVar[bool] = True
     needs_values: ClassVar[bool] = True
 
+    @abstractmethod
     def says(self, level: float) -> str:
         """What the worst level of a release means, in one sentence."""
-        raise NotImplementedError
 
     def told(self, level: float, counted: Counted) -> str:  # noqa: ARG002
         """The same for these counts, where they hold more than levels show."""
         return self.says(level)
 
+    @abstractmethod
     def level(self, counts: GroupCounts) -> Reals:
         """The level that each group reaches."""
-        raise NotImplementedError
 
+    @abstractmethod
     def met(self, level: Reals) -> Flags:
         """Which of these levels satisfy the criterion."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return self.name
