@@ -12,8 +12,8 @@ import polars as pl
 
 from showthrough.inference.history import ABSENT
 from showthrough.inference.run import infer_given
-from showthrough.register.place import positions
 from showthrough.table.arrays import Codes, Ints, Reals
+from showthrough.table.codes import positions
 
 if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior

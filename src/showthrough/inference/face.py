@@ -17,7 +17,7 @@ from showthrough.errors import InternalError
 from showthrough.inference import flow, weighing
 from showthrough.inference.history import ABSENT
 from showthrough.inference.problem import Problem
-from showthrough.table.arrays import Flags, Ints, sum_by
+from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 
 NEVER = np.iinfo(np.int32).max
 _NEXT_TO_NOTHING = 1000
@@ -74,9 +74,9 @@ class Face:
             np.zeros(problem.variables, dtype=bool),
         )
 
-    def exclude(self, zeros: Flags, step: Step) -> None:
-        """Log a proven step."""
-        self.alive &= ~zeros
+    def exclude(self, zeros: Ints, step: Step) -> None:
+        """Log a proven step that excludes some variables, each for the first time."""
+        self.alive[zeros] = False
         self.removed_at[zeros] = len(self.steps)
         self.steps.append(step)
         empty = np.flatnonzero(self.choices() == 0)
@@ -99,7 +99,7 @@ class Face:
 
     def choices(self) -> Ints:
         """[m] how many variables are left for each signature."""
-        return np.add.reduceat(self.alive.astype(np.int64), self.problem.start[:-1])
+        return np.add.reduceat(self.alive, self.problem.start[:-1], dtype=np.int64)
 
 
 def inherited(face: Face, problem: Problem, source: Ints) -> Face:
@@ -149,43 +149,80 @@ def linked_pairs(problem: Problem) -> list[tuple[int, int]]:
 
 
 def propagate(face: Face) -> None:
-    """Rows whose count is used up by certain persons take nobody else; rows that need everybody take all."""
+    """Rows whose count is used up by certain persons take nobody else; rows that need everybody take all.
+
+    Each round looks only at the variables of signatures that still have a choice.
+    """
     problem = face.problem
+    choices = face.choices()
+    free = _Free.of(problem, np.flatnonzero(face.alive & (choices > 1)[problem.signature]))
+    certain = _Free.of(problem, np.flatnonzero(face.alive & (choices == 1)[problem.signature]))
+    left = problem.count - certain.per_row()
     while True:
-        choices = face.choices()
-        free = face.alive & (choices > 1)[problem.signature]
-        certain = face.alive & (choices == 1)[problem.signature]
-        weight = problem.weight[problem.signature].astype(np.float64)
-        room, used = np.zeros(problem.rows + 1), np.zeros(problem.rows + 1)
-        for row in problem.row:
-            room += sum_by(row[free], weight[free], room.size)
-            used += sum_by(row[certain], weight[certain], used.size)
-        left = problem.count - used[:-1].astype(np.int64)
-        short = np.flatnonzero((left < 0) | (left > room[:-1]))
+        room = free.per_row()
+        short = np.flatnonzero((left < 0) | (left > room))
         if short.size:
             raise Contradicted(_one_row(problem, int(short[0]), 1 if left[short[0]] > 0 else -1))
-        closed, full = (left == 0) & (room[:-1] > 0), (left > 0) & (left == room[:-1])
-        if not (closed | full).any():
+        sign = np.zeros(problem.rows + 1, dtype=np.int8)
+        sign[:-1][left == room] = 1  # needs everybody
+        sign[:-1][left == 0] = -1  # takes nobody
+        sign[:-1][room == 0] = 0
+        rows = np.flatnonzero(sign)
+        if not rows.size:
             return
-        sign = np.append(full.astype(np.int64) - closed, 0)
-        zero = free & (sign[problem.row] < 0).any(axis=0)
-        one = free & (sign[problem.row] > 0).any(axis=0) & ~zero
-        taken = np.bincount(problem.signature[one], minlength=problem.signatures)
+        asked = sign[free.row]
+        zero = asked.min(axis=0) < 0
+        one = ~zero & (asked.max(axis=0) > 0)
+        taken = np.bincount(free.signature[one], minlength=problem.signatures)
         if (taken > 1).any():  # two rows need the same persons for different values
-            both = np.flatnonzero(one & (problem.signature == int(np.argmax(taken > 1))))
-            raise Contradicted(_needs_everybody(problem, full, both))
-        rows = np.flatnonzero(sign[:-1])
-        zeros = zero | (free & ~one & (taken > 0)[problem.signature])
-        _refuse_used_up(face, zeros, np.flatnonzero(closed))
-        face.exclude(zeros, WeighingStep(rows, sign[rows], np.arange(rows.size)))
+            both = free.variable[one & (free.signature == int(np.argmax(taken > 1)))]
+            raise Contradicted(_needs_everybody(problem, sign[:-1] > 0, both))
+        zero |= ~one & (taken > 0)[free.signature]
+        _refuse_used_up(face, free.variable[zero], rows[sign[rows] < 0])
+        face.exclude(free.variable[zero], WeighingStep(rows, sign[rows].astype(np.int64), np.arange(rows.size)))
+        single = (face.choices() == 1)[free.signature]
+        left = left - free.only(~zero & single).per_row()
+        free = free.only(~zero & ~single)
 
 
-def _refuse_used_up(face: Face, zeros: Flags, closed: Ints) -> None:
+@dataclass(frozen=True)
+class _Free:
+    """Some variables with what is asked of them again and again."""
+
+    problem: Problem
+    variable: Ints
+    signature: Ints
+    row: Codes  # [R, their number]
+    weight: Reals
+
+    @classmethod
+    def of(cls, problem: Problem, variable: Ints) -> _Free:
+        signature = problem.signature[variable]
+        weight = problem.weight[signature].astype(np.float64)
+        return cls(problem, variable, signature, problem.row.take(variable, axis=1), weight)
+
+    def only(self, keep: Flags) -> _Free:
+        """Those that are flagged."""
+        at = np.flatnonzero(keep)
+        row = self.row.take(at, axis=1)
+        return _Free(self.problem, self.variable[at], self.signature[at], row, self.weight[at])
+
+    def per_row(self) -> Ints:
+        """[rows] how many persons they are."""
+        total = np.zeros(self.problem.rows + 1)
+        for row in self.row:
+            total += sum_by(row, self.weight, total.size)
+        return total[:-1].astype(np.int64)
+
+
+def _refuse_used_up(face: Face, zeros: Ints, closed: Ints) -> None:
     """Somebody all of whose seats stand in one row that others have used up: the row alone is the contradiction."""
     problem = face.problem
     if problem.plain:  # values differ, so no row holds all of them
         return
-    kept = np.add.reduceat((face.alive & ~zeros).astype(np.int64), problem.start[:-1])
+    alive = face.alive.copy()
+    alive[zeros] = False
+    kept = np.add.reduceat(alive, problem.start[:-1], dtype=np.int64)
     for signature in np.flatnonzero(kept == 0):
         own = np.arange(problem.start[signature], problem.start[signature + 1])
         rows = problem.row[:, own[face.alive[own]]]
@@ -224,7 +261,7 @@ def _flow_step(face: Face, releases: tuple[int, int], flows: dict[tuple[int, int
     zeros = zero | (face.alive & ~one & certain[problem.signature])
     if not zeros.any():
         return False
-    face.exclude(zeros, FlowStep(*releases))
+    face.exclude(np.flatnonzero(zeros), FlowStep(*releases))
     return True
 
 

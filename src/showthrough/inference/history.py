@@ -18,10 +18,11 @@ import polars as pl
 
 from showthrough.errors import ChangedValueError, InputError
 from showthrough.register.locating import names_of
-from showthrough.register.place import Given, place, positions
+from showthrough.register.place import Given, place
 from showthrough.register.placing import Placing
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
 
 ABSENT = -1
@@ -113,10 +114,10 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
     told = [r.tally["value"] for r in releases]
     further = [pl.Series("value", given.domain)] if given.domain else []
     tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"])
-    refuse_blanks(member_ids, "ids")
-    refuse_blanks(tally_values, "values")
-    ids, id_codes = _codes(member_ids)
-    values, value_codes = _codes(tally_values, ordered=True)
+    ids, id_codes = codes_of(member_ids)
+    values, value_codes = codes_of(tally_values, ordered=True)
+    refuse_blanks(ids, "ids")
+    refuse_blanks(values, "values")
     labels = [release.labels for release in releases]
     first_group = np.cumsum([0, *(own.len() for own in labels)]).astype(np.int64)
     group_of, sets = seat(placings, id_codes, first_group, ids.len())
@@ -124,7 +125,8 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
         [positions(r.tally["group"], own) + first for r, own, first in zip(releases, labels, first_group, strict=False)]
     )
     row_value = np.concatenate(value_codes[: len(releases)])
-    order = np.lexsort((row_value, row_group))
+    row_count = np.concatenate([r.tally["n"].to_numpy() for r in releases])
+    order = _sorting(row_group.astype(np.int64) * values.len() + row_value)
     return History(
         releases=tuple(releases),
         names=tuple(names),
@@ -135,7 +137,7 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
         first_group=first_group,
         row_group=row_group[order].astype(np.int32),
         row_value=row_value[order].astype(np.int32),
-        row_count=np.concatenate([r.tally["n"].to_numpy() for r in releases])[order].astype(np.int64),
+        row_count=row_count[order].astype(np.int64),
         changed=changed,
         set_start=sets[0],
         set_group=sets[1],
@@ -249,21 +251,18 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     return ChangedValueError(f"Person {history.ids[first]}{rest}", shareable=f"One person{rest}")
 
 
-def refuse_blanks(columns: Sequence[pl.Series], what: str) -> None:
+def refuse_blanks(entries: pl.Series, what: str) -> None:
     """Entries that differ only in blanks around them would be taken for different persons or values."""
-    if columns[0].dtype != pl.String:
+    if entries.dtype != pl.String:
         return
-    every = pl.concat([c.rename("entry") for c in columns]).unique()
-    trimmed = every.str.strip_chars()
-    if (every != trimmed).any() and trimmed.n_unique() < every.len():
+    trimmed = entries.str.strip_chars()
+    if (entries != trimmed).any() and trimmed.n_unique() < entries.len():
         raise InputError(
             f"Some {what} differ only in blanks around them, within a release or between releases: trim them, or they "
             "count as different."
         )
 
 
-def _codes(columns: Sequence[pl.Series], *, ordered: bool = False) -> tuple[pl.Series, list[Codes]]:
-    """All distinct entries (in order of appearance, or sorted) and each column as codes."""
-    every = pl.concat([c.rename("entry") for c in columns]).unique(maintain_order=True)
-    every = every.sort() if ordered else every
-    return every, [positions(c, every) for c in columns]
+def _sorting(key: Ints) -> Ints | slice:
+    """How to put a key in order: not at all where it is."""
+    return slice(None) if (key[1:] > key[:-1]).all() else np.argsort(key)

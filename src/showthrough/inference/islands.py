@@ -17,6 +17,8 @@ from showthrough.inference.history import ABSENT
 from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Flags, Ints, Reals
 
+_ROUNDS = 4  # of spreading from island to neighbour before islands are counted out
+
 
 @dataclass(frozen=True)
 class Easy:
@@ -38,7 +40,7 @@ def label(problem: Problem) -> Ints:
     return island[: problem.signatures]
 
 
-def easy(problem: Problem, island: Ints) -> Easy:
+def easy(problem: Problem) -> Easy:
     """Solve what has a closed form."""
     size = np.bincount(problem.row_group)
     total = np.bincount(problem.row_group, weights=problem.count, minlength=size.size)
@@ -48,12 +50,12 @@ def easy(problem: Problem, island: Ints) -> Easy:
     even = many * size == total  # all counts of the group are the largest
     sure = ~problem.unsure
     groups = problem.groups if problem.plain else problem.groups[:, problem.first_seat[:-1]]
-    single = _everywhere(sure & ((groups != ABSENT).sum(axis=0) == 1), island)
+    single = _everywhere(problem, sure & ((groups != ABSENT).sum(axis=0) == 1))
     flat = sure.copy()
     for own in groups:
         here = own != ABSENT
         flat[here] &= even[own[here]] & (size[own[here]] == choices[here])
-    flat = _everywhere(flat, island)
+    flat = _everywhere(problem, flat)
     x, mu = np.zeros(problem.variables), np.zeros(problem.rows)
     chosen = single | flat
     uniform = np.repeat(flat, choices)
@@ -67,8 +69,28 @@ def easy(problem: Problem, island: Ints) -> Easy:
     return Easy(chosen, x, mu)
 
 
-def _everywhere(flags: Flags, island: Ints) -> Flags:
+def _everywhere(problem: Problem, flags: Flags) -> Flags:
     """True on islands where all signatures are flagged."""
-    spoiled = np.zeros(int(island.max(initial=-1)) + 1, dtype=bool)
-    spoiled[island[~flags]] = True
-    return ~spoiled[island]
+    spoiled = np.zeros(int(problem.groups.max(initial=-1)) + 2, dtype=bool)  # the last is for absences
+    good = flags
+    for _ in range(_ROUNDS):
+        if not good.any():
+            return good
+        lost = ~good[problem.owner]
+        for own in problem.groups:
+            spoiled[own[lost]] = True
+        spoiled[ABSENT] = False
+        reached = good & ~_touching(problem, spoiled)
+        if np.array_equal(reached, good):
+            return good
+        good = reached
+    island = label(problem)
+    spoiled_island = np.zeros(int(island.max(initial=-1)) + 1, dtype=bool)
+    spoiled_island[island[~good]] = True
+    return ~spoiled_island[island]
+
+
+def _touching(problem: Problem, groups: Flags) -> Flags:
+    """[m] signatures with a seat in one of the groups."""
+    seats = groups[problem.groups].any(axis=0)
+    return seats if problem.plain else np.logical_or.reduceat(seats, problem.first_seat[:-1])

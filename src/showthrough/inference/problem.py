@@ -27,6 +27,8 @@ from showthrough.table.arrays import Codes, Flags, Ints
 
 _DENSE_LOOKUP = 1 << 26
 MOST_SEATS = 20_000_000
+_LARGEST_KEY = 2**62
+_UNPUBLISHED = -1
 
 
 @dataclass(frozen=True)
@@ -223,12 +225,20 @@ def refuse_orphan_rows(history: History, problem: Problem) -> None:
 
 def _signatures(group_of: Codes) -> tuple[Codes, Ints, Ints]:
     """The distinct columns of ``group_of``, the column of each person, and how many share it."""
-    code = np.zeros(group_of.shape[1], dtype=np.int64)
+    people = group_of.shape[1]
+    key, reach = np.zeros(people, dtype=np.int64), 1
     for release in group_of:
         span = int(release.max()) - ABSENT + 1
-        _, code = np.unique(code * span + (release - ABSENT), return_inverse=True)
-    _, first, weight = np.unique(code, return_index=True, return_counts=True)
-    return np.ascontiguousarray(group_of[:, first]), code, weight.astype(np.int64)
+        if reach * span > _LARGEST_KEY:
+            key, reach = np.unique(key, return_inverse=True)[1], people
+        key, reach = key * span + (release - ABSENT), reach * span
+    order = np.argsort(key)
+    ranked = key[order]
+    new = np.append(True, ranked[1:] != ranked[:-1])
+    of_person = np.empty(people, dtype=np.int64)
+    of_person[order] = np.cumsum(new) - 1
+    first = np.flatnonzero(new)
+    return np.ascontiguousarray(group_of[:, order[first]]), of_person, np.diff(first, append=people)
 
 
 def _seats(history: History, codes: Codes) -> tuple[Codes, Ints]:
@@ -262,49 +272,44 @@ def _seats(history: History, codes: Codes) -> tuple[Codes, Ints]:
 
 def _variables(history: History, groups: Codes) -> tuple[Ints, Codes, Codes]:
     """Intersect the values of a seat's groups, starting from the shortest list; outside all releases any value."""
-    rows, span = history.row_count.size, history.values.len()
-    size = np.diff(history.group_rows)
-    sizes = np.where(groups == ABSENT, np.iinfo(np.int64).max, size[groups])
-    base = groups[sizes.argmin(axis=0), np.arange(groups.shape[1])]
-    nowhere = base == ABSENT
-    length = np.where(nowhere, span, size[base])
-    signature = np.repeat(np.arange(base.size), length)
-    offset = np.arange(signature.size) - np.repeat(np.cumsum(length) - length, length)
-    at = np.repeat(np.where(nowhere, 0, history.group_rows[base]), length) + offset
-    if nowhere.any():
-        free = nowhere[signature]
-        at[free] = 0
-        value = np.where(free, offset, history.row_value[at])
-    else:
-        value = history.row_value[at]
+    span, seats = history.values.len(), groups.shape[1]
+    size = np.append(np.diff(history.group_rows), span)  # ABSENT is the last entry: outside any value is possible
+    base = groups[0]
+    for own in groups[1:]:
+        base = np.where((base == ABSENT) | ((own != ABSENT) & (size[own] < size[base])), own, base)
+    length = size[base]
+    seat = np.repeat(np.arange(seats), length)
+    listed = np.append(history.row_value, np.arange(span, dtype=np.int32))
+    begin = np.append(history.group_rows[:-1], history.row_value.size)[base]
+    value = listed[np.arange(seat.size) + np.repeat(begin - (np.cumsum(length) - length), length)]
     find = _row_finder(history, span)
-    row = np.full((groups.shape[0], signature.size), rows, dtype=np.int32)
+    row = np.empty((groups.shape[0], seat.size), dtype=np.int32)
     for r, own in enumerate(groups):
-        group = own[signature]
-        present = group != ABSENT
-        found = find(group[present], value[present])
-        row[r, present] = found
-        missing = np.zeros(signature.size, dtype=bool)
-        missing[present] = found == rows
-        if missing.any():
-            keep = ~missing
-            signature, value, row = signature[keep], value[keep], row[:, keep]
-    start = np.concatenate([[0], np.cumsum(np.bincount(signature, minlength=base.size))])
-    return start.astype(np.int64), value.astype(np.int32), row
+        row[r] = find(own[seat], value)
+    published = row[0] != _UNPUBLISHED
+    for own in row[1:]:
+        published &= own != _UNPUBLISHED
+    kept = np.flatnonzero(published)
+    if kept.size < seat.size:
+        seat, value, row = seat[kept], value[kept], row.take(kept, axis=1)
+    start = np.zeros(seats + 1, dtype=np.int64)
+    np.cumsum(np.bincount(seat, minlength=seats), out=start[1:])
+    return start, value, row
 
 
 def _row_finder(history: History, span: int) -> Callable[[Codes, Codes], npt.NDArray[np.integer]]:
-    """A function from (group, value) to the row, or to one past the last row where there is none."""
+    """A function from (group, value) to the row; one past the last row for ABSENT, −1 for what is not published."""
     rows, groups = history.row_count.size, int(history.first_group[-1])
     key = history.row_group.astype(np.int64) * span + history.row_value
-    if groups * span <= _DENSE_LOOKUP:
-        table = np.full(groups * span, rows, dtype=np.int32)
-        table[key] = np.arange(rows)
+    if (groups + 1) * span <= _DENSE_LOOKUP:
+        table = np.full((groups + 1) * span, _UNPUBLISHED, dtype=np.int32)
+        table[key] = np.arange(rows, dtype=np.int32)
+        table[groups * span :] = rows  # where the negative keys of ABSENT lead
         return lambda group, value: table[group.astype(np.int64) * span + value]
 
     def search(group: Codes, value: Codes) -> Ints:
         wanted = group.astype(np.int64) * span + value
         at = np.minimum(np.searchsorted(key, wanted), rows - 1)
-        return np.where(key[at] == wanted, at, rows)
+        return np.where(group == ABSENT, rows, np.where(key[at] == wanted, at, _UNPUBLISHED))
 
     return search

@@ -155,7 +155,7 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
     gains more.
     """
     with log.stage("reading groups"):
-        quick = islands.easy(face.problem, islands.label(face.problem))
+        quick = islands.easy(face.problem)
         x, mu = quick.x, quick.mu
         hard = ~quick.signatures if among is None else ~quick.signatures & among
         if not hard.any():
@@ -219,8 +219,7 @@ def _take_falling(face: Face, reduced: Reduced, mu: Reals, direction: Reals) -> 
     found = recession.prove(reduced, x, direction)
     if not found.zeros.size:
         return False
-    zeros = np.zeros(face.problem.variables, dtype=bool)
-    zeros[reduced.variable_of[found.zeros]] = True
+    zeros = reduced.variable_of[found.zeros]
     face.exclude(zeros, WeighingStep(reduced.row_of[found.rows], found.weights, found.cluster))
     return True
 
@@ -244,7 +243,7 @@ def _settle(face: Face, reduced: Reduced, doubtful: Flags, converged: Flags) -> 
                 zeros = weighing.proven_zeros(face.problem, face.alive, weights)
                 if zeros is not None and zeros.any():
                     rows = np.flatnonzero(weights)
-                    face.exclude(zeros, WeighingStep(rows, weights[rows], np.zeros_like(rows)))
+                    face.exclude(np.flatnonzero(zeros), WeighingStep(rows, weights[rows], np.zeros_like(rows)))
                     found = True
             mine = verdict.zeros
         face.suspects |= mine & face.alive

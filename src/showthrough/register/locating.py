@@ -96,7 +96,7 @@ def understood(release: Release, name: str, *, register: Register | None = None)
 
 def _groups_of_rows(release: Release, rows: Candidates) -> Candidates:
     """From the rows that each person matches to the groups of these rows."""
-    from showthrough.register.place import positions
+    from showthrough.table.codes import positions
 
     label = positions(release.records[release.roles.group or ""], release.labels).astype(np.int64)
     person = np.repeat(np.arange(rows.persons), rows.counts)

@@ -13,14 +13,13 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.placing import Placing, Pool, one_each
+from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 
 if TYPE_CHECKING:
     from showthrough.register.attribute import Candidates
     from showthrough.register.register import Register
     from showthrough.release.release import Release
-
-NOWHERE = -1
 
 
 @dataclass(frozen=True)
@@ -43,18 +42,11 @@ def place(release: Release, name: str, given: Given) -> Placing:
     if name in given.membership:
         return _by_membership(release, name, to_polars(given.membership[name]))
     if release.roles.id is not None:
-        group = positions(release.groups()["group"], release.labels)
-        return one_each(release.groups()["id"], group, _counterfeits(release))
+        group = positions(release.person_groups(), release.labels)
+        return one_each(release.records[release.roles.id], group, _counterfeits(release))
     if given.register is not None:
         return _by_register(release, name, given.register)
     return _one_per_row(release, name)
-
-
-def positions(column: pl.Series, entries: pl.Series) -> npt.NDArray[np.int32]:
-    """The position of each element of ``column`` among the distinct ``entries``, or −1."""
-    index = pl.DataFrame({"entry": entries, "code": np.arange(entries.len(), dtype=np.int32)})
-    found = pl.DataFrame({"entry": column}).join(index, on="entry", how="left", maintain_order="left")
-    return found["code"].fill_null(NOWHERE).to_numpy()
 
 
 def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Placing:
@@ -142,6 +134,8 @@ def _fakes(release: Release) -> npt.NDArray[np.int64]:
 
 
 def _counterfeits(release: Release) -> tuple[Pool, ...]:
+    if not release.counterfeits.height:
+        return ()
     fakes = _fakes(release)
     return tuple(Pool(np.array([g]), int(fakes[g])) for g in np.flatnonzero(fakes))
 

@@ -13,8 +13,8 @@ from showthrough.errors import InputError
 from showthrough.register.centroids import share_correct
 from showthrough.register.locatability import ONE, SEVERAL
 from showthrough.register.locating import locate
-from showthrough.register.place import NOWHERE, positions
 from showthrough.release.columns import as_labels
+from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from showthrough.inference.posterior import Posterior
 from showthrough.inference.run import infer
 from showthrough.policy.policy import SLACK
 from showthrough.register.locating import locate, names_of
-from showthrough.register.place import positions
 from showthrough.register.register import Register
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import values_of_groups
 from showthrough.table.arrays import Flags, Ints
+from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
 
 ROUNDS = 30

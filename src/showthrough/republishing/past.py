@@ -10,9 +10,9 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ChangedValueError, InputError
-from showthrough.register.place import positions
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
 
 CHANGED = ("refuse", "split")

@@ -13,12 +13,12 @@ from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import DistinctLDiversity, EntropyLDiversity, FrequencyLDiversity
 from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.errors import InputError
-from showthrough.register.place import positions
 from showthrough.republishing.history_guided import Repair, history_guided
 from showthrough.republishing.m_invariance import m_invariant
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.codes import positions
 
 REPAIRS = ("report", "counterfeits", "dissolve", "hold")
 
