@@ -10,6 +10,7 @@ so that a wrong island cannot hide among right ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ from showthrough.inference.history import ABSENT, History
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 _CHUNK = 400_000  # signatures
+_TABLE = 16  # a table of all (group, value) may be this many times longer than what is published
+_UNPUBLISHED = -1
 
 
 @dataclass(frozen=True)
@@ -53,24 +56,23 @@ def check(history: History, answer: Answer) -> Finding:
     signatures = answer.start.size - 1
     persons = np.bincount(answer.of_person, minlength=signatures).astype(np.float64)
     _refuse_foreign_seats(history, answer, signatures)
-    island_of_signature, islands = _islands(history, answer)
-    key = history.row_group.astype(np.int64) * history.values.len() + history.row_value
-    expected = np.zeros(key.size)
+    island_of_signature, island_of_group, islands = _islands(history, answer)
+    find = _row_finder(history)
+    expected = np.zeros(history.row_count.size)
     residual, gap = np.zeros(islands), np.zeros(islands)
     for first in range(0, signatures, _CHUNK):
         part = slice(first, min(first + _CHUNK, signatures))
-        wrong, divergence = _weigh(history, answer, part, persons, key, expected)
+        wrong, divergence = _weigh(answer, part, persons, find, expected)
         np.maximum.at(residual, island_of_signature[part], wrong)
         np.add.at(gap, island_of_signature[part], persons[part] * divergence)
-    row_island = _island_of_group(answer, island_of_signature, int(history.first_group[-1]))[history.row_group]
-    np.maximum.at(residual, row_island, np.abs(expected - history.row_count))
+    np.maximum.at(residual, island_of_group[history.row_group], np.abs(expected - history.row_count))
     residual = np.where(np.isfinite(residual), residual, np.inf)
     gap = np.where(np.isfinite(gap), gap, np.inf)
     return Finding(float(residual.max(initial=0.0)), float(gap.max(initial=0.0)), residual, gap)
 
 
 def _weigh(
-    history: History, answer: Answer, part: slice, persons: Reals, key: Ints, expected: Reals
+    answer: Answer, part: slice, persons: Reals, find: Callable[[Ints, Codes], Ints | Codes], expected: Reals
 ) -> tuple[Reals, Reals]:
     """What is wrong with some signatures themselves, and their divergence; adds to the expected counts."""
     start = answer.start[part.start : part.stop + 1] - answer.start[part.start]
@@ -78,14 +80,15 @@ def _weigh(
     value, p, possible = answer.value[span], answer.p[span], answer.possible[span]
     owner = np.repeat(np.arange(part.stop - part.start), np.diff(start))
     exponent, stray = np.zeros(p.size), np.zeros(p.size)
-    for own in answer.seat_groups[:, answer.seat[span]]:
+    weighted = persons[part][owner] * p
+    for groups in answer.seat_groups:
+        own = groups[answer.seat[span]]
         here = np.flatnonzero(own != ABSENT)
-        wanted = own[here].astype(np.int64) * history.values.len() + value[here]
-        at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
-        published = key[at] == wanted
-        stray[here[~published]] = np.abs(p[here[~published]])  # on a value that the group does not publish
-        at, here = at[published], here[published]
-        np.add.at(expected, at, persons[part][owner[here]] * p[here])
+        at = find(own[here].astype(np.int64), value[here])
+        if (at == _UNPUBLISHED).any():  # a value that the group does not publish
+            stray[here[at == _UNPUBLISHED]] = np.abs(p[here[at == _UNPUBLISHED]])
+            at, here = at[at != _UNPUBLISHED], here[at != _UNPUBLISHED]
+        expected += np.bincount(at, weights=weighted[here], minlength=expected.size)
         exponent[here] += answer.mu[at]
     stray = np.maximum(stray, np.where(possible, np.maximum(-p, 0.0), np.abs(p)))
     wrong = np.maximum(np.abs(np.add.reduceat(p, start[:-1]) - 1), np.maximum.reduceat(stray, start[:-1]))
@@ -95,12 +98,15 @@ def _weigh(
 def _refuse_foreign_seats(history: History, answer: Answer, signatures: int) -> None:
     """The persons of a signature must agree, and its seats be made of the very groups they fit."""
     codes = np.full((len(history.releases), signatures), ABSENT, dtype=np.int32)
-    codes[:, answer.of_person] = history.group_of
-    if not np.array_equal(codes[:, answer.of_person], history.group_of):
-        raise InternalError("Persons with different groups share a signature.")
+    for code, of_person in zip(codes, history.group_of, strict=True):
+        code[answer.of_person] = of_person
+        if not np.array_equal(code[answer.of_person], of_person):
+            raise InternalError("Persons with different groups share a signature.")
     known = int(history.first_group[-1])
     width = np.ones(signatures)
     for code, group in zip(codes, answer.seat_groups, strict=True):
+        if (code < known).all() and np.array_equal(code[answer.seat_owner], group):
+            continue
         own = code[answer.seat_owner]
         single = own < known
         fits = np.where(single, group == own, False)
@@ -117,32 +123,58 @@ def _refuse_foreign_seats(history: History, answer: Answer, signatures: int) -> 
         raise InternalError("A signature lacks seats that its persons can have.")
 
 
-def _islands(history: History, answer: Answer) -> tuple[Ints, int]:
-    signatures = answer.start.size - 1
-    release, seat = np.nonzero(answer.seat_groups != ABSENT)
-    group = answer.seat_groups[release, seat].astype(np.int64)
-    label = _joined(signatures + int(history.first_group[-1]), answer.seat_owner[seat], signatures + group)
-    used, number = np.unique(label[:signatures], return_inverse=True)
-    return number, used.size
+def _row_finder(history: History) -> Callable[[Ints, Codes], Ints | Codes]:
+    """A function from (group, value) to the published row, or −1."""
+    span, groups = history.values.len(), int(history.first_group[-1])
+    key = history.row_group.astype(np.int64) * span + history.row_value
+    if groups * span <= _TABLE * key.size:
+        table = np.full(groups * span, _UNPUBLISHED, dtype=np.int32)
+        table[key] = np.arange(key.size)
+        return lambda group, value: table[group * span + value]
+
+    def search(group: Ints, value: Codes) -> Ints:
+        wanted = group * span + value
+        at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
+        return np.where(key[at] == wanted, at, _UNPUBLISHED)
+
+    return search
+
+
+def _islands(history: History, answer: Answer) -> tuple[Ints, Ints, int]:
+    """The island of each signature and of each group, and their number; who is in no group is an island alone."""
+    groups, owner = int(history.first_group[-1]), answer.seat_owner
+    some = answer.seat_groups.max(axis=0)  # a group of each seat, if it has one
+    anchor = np.full(answer.start.size - 1, ABSENT, dtype=np.int64)
+    anchor[owner[some != ABSENT]] = some[some != ABSENT]
+    tails, heads = [], []
+    for own in answer.seat_groups:
+        other = np.flatnonzero((own != ABSENT) & (own != anchor[owner]))
+        tails.append(anchor[owner[other]])
+        heads.append(own[other].astype(np.int64))
+    label = _joined(groups, np.concatenate(tails), np.concatenate(heads))
+    here = anchor != ABSENT
+    used = np.zeros(groups, dtype=bool)
+    used[label[anchor[here]]] = True
+    number = np.maximum(np.cumsum(used) - 1, 0)
+    island = np.empty(anchor.size, dtype=np.int64)
+    island[here] = number[label[anchor[here]]]
+    alone = np.flatnonzero(~here)
+    island[alone] = int(used.sum()) + np.arange(alone.size)
+    return island, number[label], int(used.sum()) + alone.size
 
 
 def _joined(nodes: int, a: Ints, b: Ints) -> Ints:
     """The smallest node that each node is joined to: hook larger roots under smaller ones, then flatten."""
     root = np.arange(nodes)
-    while (apart := root[a] != root[b]).any():
-        one, other = root[a[apart]], root[b[apart]]
+    while True:
+        one, other = root[a], root[b]
+        apart = np.flatnonzero(one != other)
+        if not apart.size:
+            return root
+        a, b, one, other = a[apart], b[apart], one[apart], other[apart]
         np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
         while not np.array_equal(flatter := root[root], root):
             root = flatter
-    return root
-
-
-def _island_of_group(answer: Answer, island_of_signature: Ints, total: int) -> Ints:
-    island = np.zeros(total, dtype=np.int64)
-    for own in answer.seat_groups:
-        here = own != ABSENT
-        island[own[here]] = island_of_signature[answer.seat_owner[here]]
-    return island
 
 
 def _divergence(p: Reals, possible: Flags, exponent: Reals, start: Ints, owner: Ints) -> Reals:
@@ -152,8 +184,10 @@ def _divergence(p: Reals, possible: Flags, exponent: Reals, start: Ints, owner: 
     q = e / np.add.reduceat(e, start[:-1])[owner]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = (p - q) / q
-        near = t * t * (0.5 - t * (1 / 6 - t / 12))
-        far = np.where(p > 0, p * np.log(p / q) - p + q, q)
-        term = np.where(np.abs(t) < 1e-3, q * near, far)
-    term = np.where((p == 0) & (q == 0), 0.0, np.maximum(term, 0.0))
+        term = q * (t * t * (0.5 - t * (1 / 6 - t / 12)))
+        far = np.flatnonzero(~(np.abs(t) < 1e-3))
+        p, q = p[far], q[far]
+        term[far] = np.where(p > 0, p * np.log(p / q) - p + q, q)
+    term[far[(p == 0) & (q == 0)]] = 0.0
+    term = np.maximum(term, 0.0)
     return np.asarray(np.add.reduceat(term, start[:-1]))

@@ -17,7 +17,8 @@ from showthrough.errors import InternalError
 from showthrough.inference import flow, weighing
 from showthrough.inference.history import ABSENT
 from showthrough.inference.problem import Problem
-from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
+from showthrough.inference.remaining import Remaining
+from showthrough.table.arrays import Flags, Ints
 
 NEVER = np.iinfo(np.int32).max
 _NEXT_TO_NOTHING = 1000
@@ -62,7 +63,13 @@ class Face:
     removed_at: npt.NDArray[np.int32]  # [v] the step that excluded the variable, or NEVER
     suspects: Flags  # [v] zeros that are likely but not proven; they stay in the problem
     steps: list[Step] = field(default_factory=list)
+    choices: Ints = field(init=False)  # [m] how many variables are left for each signature
+    even: Flags = field(init=False)  # [m] signatures for which spreading evenly what is left is the answer
     _flows: dict[tuple[int, int, int, int], flow.PairFlow] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.recount()
+        self.even = np.zeros(self.problem.signatures, dtype=bool)
 
     @classmethod
     def whole(cls, problem: Problem) -> Face:
@@ -79,9 +86,9 @@ class Face:
         self.alive[zeros] = False
         self.removed_at[zeros] = len(self.steps)
         self.steps.append(step)
-        empty = np.flatnonzero(self.choices() == 0)
-        if empty.size:
-            raise Contradicted(emptied=int(self.problem.start[empty[0]]))
+        self.choices -= np.bincount(self.problem.signature[zeros], minlength=self.choices.size)
+        if not self.choices.all():
+            raise Contradicted(emptied=int(self.problem.start[np.argmin(self.choices)]))
 
     def alive_before(self, step: int) -> Flags:
         """What was possible when a step was taken."""
@@ -93,13 +100,19 @@ class Face:
         if key not in self._flows:
             while len(self._flows) >= _KEPT_FLOWS:
                 del self._flows[next(iter(self._flows))]
-            only = self.problem.value == value
-            self._flows[key] = flow.pair_flow(self.problem, self.alive_before(step), first, second, only=only)
+            alive = self.alive_before(step)
+            free = Remaining.of(self.problem, alive, left_for_each(self.problem, alive))
+            self._flows[key] = flow.pair_flow(free.only(self.problem.value[free.variable] == value), first, second)
         return self._flows[key]
 
-    def choices(self) -> Ints:
-        """[m] how many variables are left for each signature."""
-        return np.add.reduceat(self.alive, self.problem.start[:-1], dtype=np.int64)
+    def recount(self) -> None:
+        """Count what is left after ``alive`` was changed by hand."""
+        self.choices = left_for_each(self.problem, self.alive)
+
+
+def left_for_each(problem: Problem, alive: Flags) -> Ints:
+    """[m] how many variables are alive for each signature."""
+    return np.add.reduceat(alive, problem.start[:-1], dtype=np.int64)
 
 
 def inherited(face: Face, problem: Problem, source: Ints) -> Face:
@@ -116,6 +129,7 @@ def take_over(face: Face, part: Face, variables: Ints, rows: Ints) -> None:
     face.removed_at[variables] = part.removed_at
     face.suspects[variables] = part.suspects
     face.alive[variables] = part.alive
+    face.recount()
 
 
 def close_by_flow(face: Face) -> None:
@@ -124,17 +138,17 @@ def close_by_flow(face: Face) -> None:
     It ends when a round changes nothing, or on large problems next to nothing: what is left is found
     from the Newton direction.
     """
-    propagate(face)
+    free = propagate(face)
     flows: dict[tuple[int, int], flow.PairFlow] = {}
-    pairs = linked_pairs(face.problem)
+    pairs = linked_pairs(face.problem) if free.variable.size else []
     seen = dict.fromkeys(pairs, -1)
     while True:
         before = int(face.alive.sum())
         for pair in pairs:
             if seen[pair] != len(face.steps):
                 seen[pair] = len(face.steps)
-                if _flow_step(face, pair, flows):
-                    propagate(face)
+                if _flow_step(face, free, pair, flows):
+                    free = propagate(face)
         after = int(face.alive.sum())
         if before - after <= after // _NEXT_TO_NOTHING:
             return
@@ -148,28 +162,23 @@ def linked_pairs(problem: Problem) -> list[tuple[int, int]]:
     return sorted((pair for pair, n in shared.items() if n), key=lambda pair: -shared[pair])
 
 
-def propagate(face: Face) -> None:
+def propagate(face: Face) -> Remaining:
     """Rows whose count is used up by certain persons take nobody else; rows that need everybody take all.
 
-    Each round looks only at the variables of signatures that still have a choice.
+    Gives what is then still open, without what is even.
     """
     problem = face.problem
-    choices = face.choices()
-    free = _Free.of(problem, np.flatnonzero(face.alive & (choices > 1)[problem.signature]))
-    certain = _Free.of(problem, np.flatnonzero(face.alive & (choices == 1)[problem.signature]))
-    left = problem.count - certain.per_row()
+    free = Remaining.of(problem, face.alive, face.choices)
     while True:
-        room = free.per_row()
-        short = np.flatnonzero((left < 0) | (left > room))
-        if short.size:
-            raise Contradicted(_one_row(problem, int(short[0]), 1 if left[short[0]] > 0 else -1))
-        sign = np.zeros(problem.rows + 1, dtype=np.int8)
-        sign[:-1][left == room] = 1  # needs everybody
-        sign[:-1][left == 0] = -1  # takes nobody
-        sign[:-1][room == 0] = 0
+        left, spare = free.left, free.room() - free.left
+        if min(left.min(), spare.min()) < 0:
+            short = int(np.argmax((left < 0) | (spare < 0)))
+            raise Contradicted(_one_row(problem, short, 1 if left[short] > 0 else -1))
+        sign = np.zeros(problem.rows + 1, dtype=np.int8)  # +1: needs everybody, −1: takes nobody, 0: open or done
+        np.subtract((spare == 0).view(np.int8), (left == 0).view(np.int8), out=sign[:-1])
         rows = np.flatnonzero(sign)
         if not rows.size:
-            return
+            break
         asked = sign[free.row]
         zero = asked.min(axis=0) < 0
         one = ~zero & (asked.max(axis=0) > 0)
@@ -180,39 +189,10 @@ def propagate(face: Face) -> None:
         zero |= ~one & (taken > 0)[free.signature]
         _refuse_used_up(face, free.variable[zero], rows[sign[rows] < 0])
         face.exclude(free.variable[zero], WeighingStep(rows, sign[rows].astype(np.int64), np.arange(rows.size)))
-        single = (face.choices() == 1)[free.signature]
-        left = left - free.only(~zero & single).per_row()
-        free = free.only(~zero & ~single)
-
-
-@dataclass(frozen=True)
-class _Free:
-    """Some variables with what is asked of them again and again."""
-
-    problem: Problem
-    variable: Ints
-    signature: Ints
-    row: Codes  # [R, their number]
-    weight: Reals
-
-    @classmethod
-    def of(cls, problem: Problem, variable: Ints) -> _Free:
-        signature = problem.signature[variable]
-        weight = problem.weight[signature].astype(np.float64)
-        return cls(problem, variable, signature, problem.row.take(variable, axis=1), weight)
-
-    def only(self, keep: Flags) -> _Free:
-        """Those that are flagged."""
-        at = np.flatnonzero(keep)
-        row = self.row.take(at, axis=1)
-        return _Free(self.problem, self.variable[at], self.signature[at], row, self.weight[at])
-
-    def per_row(self) -> Ints:
-        """[rows] how many persons they are."""
-        total = np.zeros(self.problem.rows + 1)
-        for row in self.row:
-            total += sum_by(row, self.weight, total.size)
-        return total[:-1].astype(np.int64)
+        free = free.without(zero, ~zero & (face.choices == 1)[free.signature])
+    even = free.even()
+    face.even[free.signature[even]] = True
+    return free.only(~even)
 
 
 def _refuse_used_up(face: Face, zeros: Ints, closed: Ints) -> None:
@@ -246,10 +226,12 @@ def _one_row(problem: Problem, row: int, weight: int) -> Ints:
     return weights
 
 
-def _flow_step(face: Face, releases: tuple[int, int], flows: dict[tuple[int, int], flow.PairFlow]) -> bool:
+def _flow_step(
+    face: Face, free: Remaining, releases: tuple[int, int], flows: dict[tuple[int, int], flow.PairFlow]
+) -> bool:
     """Exclude what the flow of a pair forces; the flow is kept for the next time."""
     problem = face.problem
-    pair = flow.pair_flow(problem, face.alive, *releases, earlier=flows.get(releases))
+    pair = flow.pair_flow(free, *releases, earlier=flows.get(releases))
     flows[releases] = pair
     if not pair.feasible:
         inside = np.zeros(flow.node_count(problem), dtype=bool)

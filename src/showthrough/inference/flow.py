@@ -15,6 +15,7 @@ import numpy as np
 
 from showthrough.inference import graphs
 from showthrough.inference.problem import Problem
+from showthrough.inference.remaining import Remaining
 from showthrough.table.arrays import Codes, Flags, Ints, sum_by
 
 
@@ -53,43 +54,27 @@ def outside(problem: Problem, values: Codes) -> Ints:
     return problem.rows + values.astype(np.int64)
 
 
-def pair_flow(
-    problem: Problem,
-    alive: Flags,
-    first: int,
-    second: int,
-    *,
-    only: Flags | None = None,
-    earlier: PairFlow | None = None,
-) -> PairFlow:
-    """Find a flow that meets the counts of two releases.
+def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | None = None) -> PairFlow:
+    """Find a flow that meets what is left of the counts of two releases.
 
-    ``only`` restricts it to some variables; ``earlier`` is a flow of the same pair to start from, made
-    when more variables were alive.
+    ``earlier`` is a flow of the same pair to start from, made when more variables were open.
     """
-    choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
-    joined = (problem.row[first] != problem.rows) | (problem.row[second] != problem.rows)
-    part = np.flatnonzero(alive & joined if only is None else alive & joined & only)
-    free = choices[problem.signature[part]] > 1
-    tail, head = _ends(problem, part, first, second)
-    weight = problem.weight[problem.signature[part]]
-    demand = _demands(problem, tail, head)
-    np.subtract.at(demand, tail[~free], weight[~free])
-    np.add.at(demand, head[~free], weight[~free])
-
+    problem, nodes = free.problem, node_count(free.problem)
+    at = np.flatnonzero((free.row[first] != problem.rows) | (free.row[second] != problem.rows))
+    variable, weight = free.variable[at], free.weight[at]
+    beyond = outside(problem, problem.value[variable])
+    tail, head = free.row[first][at].astype(np.int64), free.row[second][at].astype(np.int64)
+    tail, head = np.where(tail == problem.rows, beyond, tail), np.where(head == problem.rows, beyond, head)
     edge = np.full(problem.variables, -1, dtype=np.int64)
     if earlier is None:
-        nodes = node_count(problem)
-        pairs, edge[part[free]] = np.unique(tail[free] * nodes + head[free], return_inverse=True)
+        pairs, edge[variable] = np.unique(tail * nodes + head, return_inverse=True)
         edge_tail, edge_head, guess = pairs // nodes, pairs % nodes, None
     else:
-        edge[part[free]] = earlier.edge[part[free]]
-        edge_tail, edge_head, guess = earlier.tail, earlier.head, earlier.flow.copy()
-        settled = earlier.edge[part[~free]]
-        np.subtract.at(guess, settled[settled >= 0], weight[~free][settled >= 0])
-    room = sum_by(edge[part[free]], weight[free].astype(np.float64), edge_tail.size).astype(np.int64)
+        edge[variable] = earlier.edge[variable]
+        edge_tail, edge_head, guess = earlier.tail, earlier.head, earlier.flow
+    room = sum_by(edge[variable], weight, edge_tail.size).astype(np.int64)
     start = np.zeros_like(room) if guess is None else np.clip(guess, 0, room)
-    flow, feasible, unmet = _route(problem, edge_tail, edge_head, room, demand, start)
+    flow, feasible, unmet = _route(problem, edge_tail, edge_head, room, _demands(free, tail, head), start)
     return PairFlow(first, second, edge, edge_tail, edge_head, room, flow, feasible, unmet)
 
 
@@ -126,19 +111,15 @@ def _values(problem: Problem) -> int:
     return int(problem.row_value.max()) + 1
 
 
-def _ends(problem: Problem, part: Ints, first: int, second: int) -> tuple[Ints, Ints]:
-    beyond = outside(problem, problem.value[part])
-    tail, head = problem.row[first][part].astype(np.int64), problem.row[second][part].astype(np.int64)
-    return np.where(tail == problem.rows, beyond, tail), np.where(head == problem.rows, beyond, head)
-
-
-def _demands(problem: Problem, tail: Ints, head: Ints) -> Ints:
+def _demands(free: Remaining, tail: Ints, head: Ints) -> Ints:
     """What flows into each node from the source (above 0) or must leave it to the sink (below 0)."""
-    demand = np.zeros(node_count(problem), dtype=np.int64)
+    problem = free.problem
     sign = np.zeros(node_count(problem), dtype=np.int64)
     sign[tail], sign[head] = 1, -1
-    demand[: problem.rows] = sign[: problem.rows] * problem.count
-    balance = sum_by(problem.row_value, demand[: problem.rows].astype(np.float64), _values(problem))
+    rows = np.flatnonzero(sign[: problem.rows])
+    demand = np.zeros(node_count(problem), dtype=np.int64)
+    demand[rows] = sign[rows] * free.left[rows]
+    balance = sum_by(problem.row_value[rows], demand[rows].astype(np.float64), _values(problem))
     demand[problem.rows :] = -balance.astype(np.int64)
     return demand
 

@@ -20,6 +20,10 @@ TINY = 200  # edges; up to here it is quicker than calling SciPy
 
 def components(nodes: int, tail: Ints, head: Ints) -> tuple[int, Ints]:
     """Number of connected components, and the component of each node."""
+    if _sparse(nodes, tail):
+        used, near, far = _without_loners(nodes, tail, head)
+        count, label = components(used.size, near, far)
+        return count + nodes - used.size, _with_loners(nodes, used, label, count)
     if _large(tail.size + nodes):
         from scipy.sparse.csgraph import connected_components
 
@@ -42,6 +46,10 @@ def components(nodes: int, tail: Ints, head: Ints) -> tuple[int, Ints]:
 
 def strong_components(nodes: int, tail: Ints, head: Ints) -> Ints:
     """The strongly connected component of each node."""
+    if _sparse(nodes, tail):
+        used, near, far = _without_loners(nodes, tail, head)
+        label = strong_components(used.size, near, far)
+        return _with_loners(nodes, used, label, used.size)
     if _large(tail.size):
         from scipy.sparse.csgraph import connected_components
 
@@ -72,13 +80,39 @@ def reachable(nodes: int, tail: Ints, head: Ints, start: int) -> Flags:
 def maximum_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sink: int) -> tuple[int, Ints]:
     """Value of a maximum flow, and its flow on each edge; no edge may stand twice."""
     if _large(tail.size):
-        return _scipy_flow(nodes, tail, head, room, source, sink)
+        ends = np.concatenate([tail, [source]]), np.concatenate([head, [sink]])
+        used, near, far = _without_loners(nodes, *ends)
+        return _scipy_flow(used.size, near[:-1], far[:-1], room, int(near[-1]), int(far[-1]))
     return _dinic(tail.tolist(), head.tolist(), room.tolist(), source, sink)
 
 
 def _large(edges: int) -> bool:
     """Whether SciPy is worth it: its price is the import, once."""
     return edges > (TINY if "scipy.sparse.csgraph" in sys.modules else SMALL)
+
+
+def _sparse(nodes: int, tail: Ints) -> bool:
+    """Whether many nodes must be without an edge, so that it pays to leave them out."""
+    return nodes > 2 * tail.size + 100
+
+
+def _without_loners(nodes: int, tail: Ints, head: Ints) -> tuple[Ints, Ints, Ints]:
+    """The nodes that have an edge, and the edges between these, numbered anew."""
+    here = np.zeros(nodes, dtype=bool)
+    here[tail] = here[head] = True
+    used = np.flatnonzero(here)
+    number = np.empty(nodes, dtype=np.int64)
+    number[used] = np.arange(used.size)
+    return used, number[tail], number[head]
+
+
+def _with_loners(nodes: int, used: Ints, label: Ints, free: int) -> Ints:
+    """Labels of all nodes: those without an edge get labels of their own, from ``free`` on."""
+    lonely = np.ones(nodes, dtype=bool)
+    lonely[used] = False
+    full = free - 1 + np.cumsum(lonely)
+    full[used] = label
+    return full
 
 
 def _matrix(nodes: int, tail: Ints, head: Ints) -> Any:
@@ -97,12 +131,16 @@ def _scipy_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sin
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
-    graph = csr_array((room.astype(np.int32), (tail, head)), shape=(nodes, nodes))
-    result = maximum_flow(graph, source, sink)
+    key = tail * nodes + head
+    order = np.argsort(key)
+    start = np.zeros(nodes + 1, dtype=np.int32)
+    np.cumsum(np.bincount(tail, minlength=nodes), out=start[1:])
+    entries = room[order].astype(np.int32), head[order].astype(np.int32), start
+    result = maximum_flow(csr_array(entries, shape=(nodes, nodes)), source, sink)
     routed = csr_array(result.flow)
     routed.sort_indices()
     from_node = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(routed.indptr))
-    at = np.searchsorted(from_node * nodes + routed.indices, tail * nodes + head)
+    at = np.searchsorted(from_node * nodes + routed.indices, key)
     # where an edge stands in both directions the net flow is positive on one of them
     return int(result.flow_value), np.maximum(routed.data[at].astype(np.int64), 0)
 

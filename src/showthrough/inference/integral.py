@@ -67,7 +67,7 @@ def world_shares(face: Face, signatures: Ints, *, most_states: int, refuse: bool
     """[v] the share of worlds in which a person has the value; NaN where it was not counted."""
     problem = face.problem
     share = np.where(face.alive, np.nan, 0.0)
-    even = (face.choices() == 1) | unweighed(problem, face.alive)
+    even = (face.choices == 1) | unweighed(problem, face.alive)
     share = np.where(even[problem.signature], shares(problem, face.alive), share)
     reduced = reduce(problem, face.alive)
     if not reduced.components:

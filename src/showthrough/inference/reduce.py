@@ -54,10 +54,12 @@ class Reduced:
         return full
 
 
-def reduce(problem: Problem, alive: Flags) -> Reduced:
-    """Apply the chain."""
+def reduce(problem: Problem, alive: Flags, even: Flags | None = None) -> Reduced:
+    """Apply the chain; ``even`` are signatures that need no solver."""
     count, signatures = _fix_certain(problem, alive)
     signatures &= ~unweighed(problem, alive)
+    if even is not None:
+        signatures &= ~even
     variable_of = np.flatnonzero(alive & signatures[problem.signature])
     row_of = _served_rows(problem, variable_of)
     component, row_component, components = _components(problem, variable_of, row_of)

@@ -27,7 +27,7 @@ from showthrough.inference.history import History, encode
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.problem import build, refuse_orphan_rows, select
-from showthrough.inference.reduce import Reduced, reduce
+from showthrough.inference.reduce import Reduced, reduce, shares
 from showthrough.register.locating import names_of
 from showthrough.register.place import Given, declared, register_of
 from showthrough.release.release import Release
@@ -38,6 +38,7 @@ Progress = Callable[[str], None]
 
 _BURST = 4  # Newton steps before looking for what falls towards zero
 _PATIENCE = 60  # Newton steps without a find before the programs are asked
+_FEW_VARIABLES = 100_000  # up to here looking for islands with a closed form costs more than it saves
 _PROGRAM_SIZE = 4000  # variables of a component that a linear program settles in seconds
 
 
@@ -155,28 +156,38 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
     gains more.
     """
     with log.stage("reading groups"):
-        quick = islands.easy(face.problem)
-        x, mu = quick.x, quick.mu
+        problem = face.problem
+        worth = problem.variables > _FEW_VARIABLES or problem.groups.shape[0] == 1 or among is not None
+        quick = islands.easy(problem) if worth else islands.none(problem)
         hard = ~quick.signatures if among is None else ~quick.signatures & among
         if not hard.any():
-            return x, mu
-        part = select(face.problem, hard)
+            return quick.x, quick.mu
+        part = None if hard.all() else select(problem, hard)
+    if part is None:
+        return _close_and_solve(face, log, start)
     inner = inherited(face, part.problem, part.variables)
     try:
-        with log.stage("certain and impossible"):
-            close_by_flow(inner)
-        reduced, corrected = _newton_in_bursts(inner, log, None if start is None else start[part.rows])
+        x, mu = _close_and_solve(inner, log, None if start is None else start[part.rows])
     except Contradicted as found:
         if found.weights is None:
             raise Contradicted(emptied=int(part.variables[found.emptied or 0])) from None
-        weights = np.zeros(face.problem.rows, dtype=np.int64)
+        weights = np.zeros(problem.rows, dtype=np.int64)
         weights[part.rows] = found.weights
         raise Contradicted(weights) from None
     finally:
         take_over(face, inner, part.variables, part.rows)
-    x[part.variables] = reduced.undo(np.maximum(corrected.x, 0.0), part.problem, inner.alive)
-    mu[part.rows] = reduced.undo_rows(corrected.mu, part.problem)
-    return x, mu
+    quick.x[part.variables], quick.mu[part.rows] = x, mu
+    return quick.x, quick.mu
+
+
+def _close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, Reals]:
+    with log.stage("certain and impossible"):
+        close_by_flow(face)
+    if not (~face.even & (face.choices > 1)).any():
+        return shares(face.problem, face.alive), np.zeros(face.problem.rows)
+    reduced, corrected = _newton_in_bursts(face, log, start)
+    x = reduced.undo(np.maximum(corrected.x, 0.0), face.problem, face.alive)
+    return x, reduced.undo_rows(corrected.mu, face.problem)
 
 
 def _newton_in_bursts(face: Face, log: Log, start: Reals | None) -> tuple[Reduced, newton.Corrected]:
@@ -186,7 +197,7 @@ def _newton_in_bursts(face: Face, log: Log, start: Reals | None) -> tuple[Reduce
     while True:
         with log.stage("maximum entropy"):
             if reduced is None:
-                reduced, burst = reduce(face.problem, face.alive), _BURST
+                reduced, burst = reduce(face.problem, face.alive, face.even), _BURST
                 start = None if start is None else start[reduced.row_of]
             solution = newton.solve(reduced, start=start, max_steps=burst)
             log.add(solution)

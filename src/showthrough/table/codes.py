@@ -1,6 +1,7 @@
 """Columns as codes: the position of each entry among the distinct ones.
 
-Whole numbers that lie close together are looked up in an array, everything else is joined by Polars.
+Whole numbers that lie close together are looked up in an array; texts of which there are few become an
+enumeration; everything else is joined.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import polars as pl
 from showthrough.table.arrays import Codes, Ints
 
 NOWHERE = -1
+_FEW = 100  # texts that occur this often on average are looked up rather than joined
 _SPARSE = 4  # an array may be this many times longer than what is looked up in it
 
 
@@ -39,9 +41,11 @@ def codes_of(columns: Sequence[pl.Series], *, ordered: bool = False) -> tuple[pl
         first = _first_places(entry, span, ordered=ordered)
         code = np.empty(span, dtype=np.int32)
         code[entry[first]] = np.arange(first.size, dtype=np.int32)
-        return every.gather(first), np.split(code[entry], ends)
+        return pl.Series("entry", every.to_numpy()[first]), np.split(code[entry], ends)
     distinct = every.unique(maintain_order=not ordered)
     distinct = distinct.sort() if ordered else distinct
+    if every.dtype == pl.String and distinct.len() * _FEW <= every.len() and not distinct.null_count():
+        return distinct, np.split(every.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int32), ends)
     return distinct, np.split(positions(every, distinct), ends)
 
 
@@ -50,7 +54,7 @@ def _first_places(entry: Ints, span: int, *, ordered: bool) -> Ints:
     place = np.full(span, NOWHERE, dtype=np.int64)
     place[entry[::-1]] = np.arange(entry.size - 1, -1, -1)  # of several the last to be written stays: the first
     if ordered:
-        return place[place != NOWHERE]
+        return np.asarray(place[place != NOWHERE])
     return np.flatnonzero(place[entry] == np.arange(entry.size))
 
 

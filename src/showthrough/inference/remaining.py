@@ -1,0 +1,86 @@
+"""What remains open: the variables of signatures with a choice, and what is left of the counts for them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from showthrough.inference.problem import Problem
+from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
+
+_ROUNDS = 20
+_EXACT = 2.0**53  # whole numbers up to here are exact in double precision
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """Some variables with what is asked of them again and again; certain persons are taken off the counts."""
+
+    problem: Problem
+    variable: Ints
+    signature: Ints
+    row: Codes  # [R, their number]
+    weight: Reals
+    left: Ints  # [rows]
+
+    @classmethod
+    def of(cls, problem: Problem, alive: Flags, choices: Ints) -> Remaining:
+        """All that is alive, where ``choices`` counts it per signature."""
+        several, one = (choices > 1)[problem.signature], (choices == 1)[problem.signature]
+        certain = _taken(problem, np.flatnonzero(alive & one), problem.count)
+        free = _taken(problem, np.flatnonzero(alive & several), problem.count)
+        return replace(free, left=problem.count - certain.room())
+
+    def only(self, keep: Flags) -> Remaining:
+        """The flagged ones."""
+        at = np.flatnonzero(keep)
+        row = self.row.take(at, axis=1)
+        return replace(self, variable=self.variable[at], signature=self.signature[at], row=row, weight=self.weight[at])
+
+    def without(self, zero: Flags, certain: Flags) -> Remaining:
+        """The same after some were excluded and others became certain."""
+        left = self.left - self.only(certain).room()
+        return replace(self.only(~zero & ~certain), left=left)
+
+    def room(self) -> Ints:
+        """[rows] how many persons could have the value of the row."""
+        return self._per_row(self.weight)[:-1].astype(np.int64)
+
+    def even(self) -> Flags:
+        """The variables of components where spreading everybody evenly meets all counts.
+
+        No spread is less certain, and as it excludes nothing, nothing there is forced.
+        """
+        open_ = np.ones(self.variable.size, dtype=bool)
+        choices = np.bincount(self.signature, minlength=self.problem.signatures)[self.signature]
+        whole = math.lcm(*np.unique(choices).tolist()) if choices.size else 1
+        if whole * (self.weight.sum() + float(self.left.sum())) >= _EXACT:
+            return ~open_
+        missed = self._per_row(self.weight * (whole / choices)) != np.append(self.left * whole, 0)
+        part = self
+        for _ in range(_ROUNDS):  # what is not even spreads over rows and signatures
+            missed[-1] = False  # the row of those who are absent
+            lost = np.zeros(self.problem.signatures, dtype=bool)
+            lost[part.signature[missed[part.row].any(axis=0)]] = True
+            spoiled = lost[part.signature]
+            if not spoiled.any():
+                found = ~open_
+                found[np.searchsorted(self.variable, part.variable)] = True
+                return found
+            missed[part.row[:, spoiled]] = True
+            part = part.only(~spoiled)
+        return ~open_
+
+    def _per_row(self, figure: Reals) -> Reals:
+        total = np.zeros(self.problem.rows + 1)
+        for row in self.row:
+            total += sum_by(row, figure, total.size)
+        return total
+
+
+def _taken(problem: Problem, variable: Ints, left: Ints) -> Remaining:
+    signature = problem.signature[variable]
+    weight = problem.weight[signature].astype(np.float64)
+    return Remaining(problem, variable, signature, problem.row.take(variable, axis=1), weight, left)
