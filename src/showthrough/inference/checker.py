@@ -80,19 +80,28 @@ def _weigh(
     value, p, possible = answer.value[span], answer.p[span], answer.possible[span]
     owner = np.repeat(np.arange(part.stop - part.start), np.diff(start))
     exponent, stray = np.zeros(p.size), np.zeros(p.size)
-    weighted = persons[part][owner] * p
+    weighted = persons[part].take(owner) * p
     for groups in answer.seat_groups:
-        own = groups[answer.seat[span]]
+        own = groups.take(answer.seat[span])
         here = np.flatnonzero(own != ABSENT)
-        at = find(own[here].astype(np.int64), value[here])
+        at = find(own.take(here).astype(np.int64), value.take(here))
         if (at == _UNPUBLISHED).any():  # a value that the group does not publish
             stray[here[at == _UNPUBLISHED]] = np.abs(p[here[at == _UNPUBLISHED]])
             at, here = at[at != _UNPUBLISHED], here[at != _UNPUBLISHED]
-        expected += np.bincount(at, weights=weighted[here], minlength=expected.size)
-        exponent[here] += answer.mu[at]
-    stray = np.maximum(stray, np.where(possible, np.maximum(-p, 0.0), np.abs(p)))
-    wrong = np.maximum(np.abs(np.add.reduceat(p, start[:-1]) - 1), np.maximum.reduceat(stray, start[:-1]))
-    return wrong, _divergence(p, possible, exponent, start, owner)
+        expected += np.bincount(at, weights=weighted.take(here), minlength=expected.size)
+        exponent[here] += answer.mu.take(at)
+    stray = np.maximum(stray, np.maximum(-p, np.abs(p) * ~possible))
+    wrong = np.abs(np.bincount(owner, weights=p, minlength=start.size - 1) - 1)
+    if not (stray == 0).all():
+        wrong = np.maximum(wrong, np.maximum.reduceat(stray, start[:-1]))
+    divergence = np.zeros(wrong.size)
+    # who has one value left and has it is no different from what the multipliers say
+    busy = (np.bincount(owner.take(np.flatnonzero(possible)), minlength=wrong.size) != 1) | ~(wrong == 0)
+    at, some = np.flatnonzero(busy.take(owner)), np.flatnonzero(busy)
+    if some.size:
+        ends = np.concatenate([[0], np.cumsum(np.diff(start).take(some))])
+        divergence[some] = _divergence(p.take(at), possible.take(at), exponent.take(at), ends)
+    return wrong, divergence
 
 
 def _refuse_foreign_seats(history: History, answer: Answer, signatures: int) -> None:
@@ -130,7 +139,7 @@ def _row_finder(history: History) -> Callable[[Ints, Codes], Ints | Codes]:
     if groups * span <= _TABLE * key.size:
         table = np.full(groups * span, _UNPUBLISHED, dtype=np.int32)
         table[key] = np.arange(key.size)
-        return lambda group, value: table[group * span + value]
+        return lambda group, value: table.take(group * span + value)
 
     def search(group: Ints, value: Codes) -> Ints:
         wanted = group * span + value
@@ -177,11 +186,12 @@ def _joined(nodes: int, a: Ints, b: Ints) -> Ints:
             root = flatter
 
 
-def _divergence(p: Reals, possible: Flags, exponent: Reals, start: Ints, owner: Ints) -> Reals:
+def _divergence(p: Reals, possible: Flags, exponent: Reals, start: Ints) -> Reals:
     """KL(p ‖ softmax(exponent)) per signature, without cancellation: terms p·log(p/q) − p + q ≥ 0."""
+    owner = np.repeat(np.arange(start.size - 1), np.diff(start))
     z = np.where(possible, exponent, -np.inf)
-    e = np.exp(z - np.maximum.reduceat(z, start[:-1])[owner])
-    q = e / np.add.reduceat(e, start[:-1])[owner]
+    e = np.exp(z - np.maximum.reduceat(z, start[:-1]).take(owner))
+    q = e / np.bincount(owner, weights=e).take(owner)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = (p - q) / q
         term = q * (t * t * (0.5 - t * (1 / 6 - t / 12)))
@@ -190,4 +200,4 @@ def _divergence(p: Reals, possible: Flags, exponent: Reals, start: Ints, owner: 
         term[far] = np.where(p > 0, p * np.log(p / q) - p + q, q)
     term[far[(p == 0) & (q == 0)]] = 0.0
     term = np.maximum(term, 0.0)
-    return np.asarray(np.add.reduceat(term, start[:-1]))
+    return np.asarray(np.bincount(owner, weights=term), dtype=np.float64)

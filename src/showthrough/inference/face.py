@@ -170,26 +170,28 @@ def propagate(face: Face) -> Remaining:
     problem = face.problem
     free = Remaining.of(problem, face.alive, face.choices)
     while True:
-        left, spare = free.left, free.room() - free.left
+        left = free.left
+        spare = free.room() - left
         if min(left.min(), spare.min()) < 0:
             short = int(np.argmax((left < 0) | (spare < 0)))
             raise Contradicted(_one_row(problem, short, 1 if left[short] > 0 else -1))
         sign = np.zeros(problem.rows + 1, dtype=np.int8)  # +1: needs everybody, −1: takes nobody, 0: open or done
         np.subtract((spare == 0).view(np.int8), (left == 0).view(np.int8), out=sign[:-1])
-        rows = np.flatnonzero(sign)
+        rows = np.flatnonzero(sign != 0)
         if not rows.size:
             break
-        asked = sign[free.row]
+        asked = sign.take(free.row)
         zero = asked.min(axis=0) < 0
         one = ~zero & (asked.max(axis=0) > 0)
-        taken = np.bincount(free.signature[one], minlength=problem.signatures)
+        taken = np.bincount(free.signature.take(np.flatnonzero(one)), minlength=problem.signatures)
         if (taken > 1).any():  # two rows need the same persons for different values
             both = free.variable[one & (free.signature == int(np.argmax(taken > 1)))]
             raise Contradicted(_needs_everybody(problem, sign[:-1] > 0, both))
-        zero |= ~one & (taken > 0)[free.signature]
-        _refuse_used_up(face, free.variable[zero], rows[sign[rows] < 0])
-        face.exclude(free.variable[zero], WeighingStep(rows, sign[rows].astype(np.int64), np.arange(rows.size)))
-        free = free.without(zero, ~zero & (face.choices == 1)[free.signature])
+        zero |= ~one & (taken > 0).take(free.signature)
+        zeros, weights = free.variable.take(np.flatnonzero(zero)), sign.take(rows).astype(np.int64)
+        _refuse_used_up(face, zeros, rows[weights < 0])
+        face.exclude(zeros, WeighingStep(rows, weights, np.arange(rows.size)))
+        free = free.without(zero, ~zero & (face.choices == 1).take(free.signature))
     even = free.even()
     face.even[free.signature[even]] = True
     return free.only(~even)

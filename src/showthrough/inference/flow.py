@@ -46,7 +46,7 @@ class PairFlow:
 
 def node_count(problem: Problem) -> int:
     """Rows and outside nodes."""
-    return problem.rows + _values(problem)
+    return problem.rows + problem.values
 
 
 def outside(problem: Problem, values: Codes) -> Ints:
@@ -82,12 +82,12 @@ def forced(problem: Problem, alive: Flags, pair: PairFlow) -> tuple[Flags, Flags
     """Variables that are zero, and variables that are one, in every feasible flow."""
     strong = graphs.strong_components(node_count(problem), *pair.residual())
     fixed = strong[pair.tail] != strong[pair.head]
-    used = pair.edge >= 0
+    used = np.flatnonzero((pair.edge >= 0) & alive)
     zero = np.zeros(problem.variables, dtype=bool)
     one = np.zeros(problem.variables, dtype=bool)
     zero[used] = (fixed & (pair.flow == 0))[pair.edge[used]]
     one[used] = (fixed & (pair.flow > 0))[pair.edge[used]]
-    return zero & alive, one & alive
+    return zero, one
 
 
 def cut_weights(problem: Problem, pair: PairFlow, inside: Flags) -> Ints:
@@ -107,10 +107,6 @@ def cut_weights(problem: Problem, pair: PairFlow, inside: Flags) -> Ints:
     return weights
 
 
-def _values(problem: Problem) -> int:
-    return int(problem.row_value.max()) + 1
-
-
 def _demands(free: Remaining, tail: Ints, head: Ints) -> Ints:
     """What flows into each node from the source (above 0) or must leave it to the sink (below 0)."""
     problem = free.problem
@@ -119,7 +115,7 @@ def _demands(free: Remaining, tail: Ints, head: Ints) -> Ints:
     rows = np.flatnonzero(sign[: problem.rows])
     demand = np.zeros(node_count(problem), dtype=np.int64)
     demand[rows] = sign[rows] * free.left[rows]
-    balance = sum_by(problem.row_value[rows], demand[rows].astype(np.float64), _values(problem))
+    balance = sum_by(problem.row_value[rows], demand[rows].astype(np.float64), problem.values)
     demand[problem.rows :] = -balance.astype(np.int64)
     return demand
 
@@ -127,8 +123,10 @@ def _demands(free: Remaining, tail: Ints, head: Ints) -> Ints:
 def _route(problem: Problem, tail: Ints, head: Ints, room: Ints, demand: Ints, start: Ints) -> tuple[Ints, bool, Ints]:
     """Complete a flow that keeps within its room: send what is missing through the residual graph."""
     nodes = node_count(problem)
-    missing = demand - sum_by(tail, start.astype(np.float64), nodes).astype(np.int64)
-    missing += sum_by(head, start.astype(np.float64), nodes).astype(np.int64)
+    missing = demand
+    if start.any():
+        missing = demand - sum_by(tail, start.astype(np.float64), nodes).astype(np.int64)
+        missing += sum_by(head, start.astype(np.float64), nodes).astype(np.int64)
     supply, need = np.flatnonzero(missing > 0), np.flatnonzero(missing < 0)
     nowhere = np.empty(0, dtype=np.int64)
     if not supply.size:

@@ -15,6 +15,7 @@ import numpy as np
 from showthrough.table.arrays import Flags, Ints
 
 SMALL = 3000  # edges; up to here plain Python is quicker than importing SciPy
+LONERS = 100  # nodes without an edge that are worth leaving out
 TINY = 200  # edges; up to here it is quicker than calling SciPy
 
 
@@ -93,7 +94,7 @@ def _large(edges: int) -> bool:
 
 def _sparse(nodes: int, tail: Ints) -> bool:
     """Whether many nodes must be without an edge, so that it pays to leave them out."""
-    return nodes > 2 * tail.size + 100
+    return nodes > 2 * tail.size + LONERS
 
 
 def _without_loners(nodes: int, tail: Ints, head: Ints) -> tuple[Ints, Ints, Ints]:

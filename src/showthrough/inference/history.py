@@ -27,6 +27,7 @@ from showthrough.table.frames import one_kind
 
 ABSENT = -1
 LONGEST_CELLS = 80
+_FEW = 1000  # entries that are looked at one by one
 
 
 @dataclass(frozen=True)
@@ -254,6 +255,8 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
 def refuse_blanks(entries: pl.Series, what: str) -> None:
     """Entries that differ only in blanks around them would be taken for different persons or values."""
     if entries.dtype != pl.String:
+        return
+    if entries.len() <= _FEW and not any(e[:1].isspace() or e[-1:].isspace() for e in entries.to_list()):
         return
     trimmed = entries.str.strip_chars()
     if (entries != trimmed).any() and trimmed.n_unique() < entries.len():

@@ -60,6 +60,11 @@ class Problem:
         return self.count.size
 
     @cached_property
+    def values(self) -> int:
+        """One more than the largest code of a value."""
+        return int(self.row_value.max()) + 1
+
+    @cached_property
     def signature(self) -> Ints:
         """[v] the signature of each variable."""
         return np.repeat(np.arange(self.signatures), np.diff(self.start))
@@ -281,17 +286,17 @@ def _variables(history: History, groups: Codes) -> tuple[Ints, Codes, Codes]:
     seat = np.repeat(np.arange(seats), length)
     listed = np.append(history.row_value, np.arange(span, dtype=np.int32))
     begin = np.append(history.group_rows[:-1], history.row_value.size)[base]
-    value = listed[np.arange(seat.size) + np.repeat(begin - (np.cumsum(length) - length), length)]
+    value = listed.take(np.arange(seat.size) + np.repeat(begin - (np.cumsum(length) - length), length))
     find = _row_finder(history, span)
     row = np.empty((groups.shape[0], seat.size), dtype=np.int32)
     for r, own in enumerate(groups):
-        row[r] = find(own[seat], value)
+        row[r] = find(own.take(seat), value)
     published = row[0] != _UNPUBLISHED
     for own in row[1:]:
         published &= own != _UNPUBLISHED
     kept = np.flatnonzero(published)
     if kept.size < seat.size:
-        seat, value, row = seat[kept], value[kept], row.take(kept, axis=1)
+        seat, value, row = seat.take(kept), value.take(kept), row.take(kept, axis=1)
     start = np.zeros(seats + 1, dtype=np.int64)
     np.cumsum(np.bincount(seat, minlength=seats), out=start[1:])
     return start, value, row
@@ -305,7 +310,7 @@ def _row_finder(history: History, span: int) -> Callable[[Codes, Codes], npt.NDA
         table = np.full((groups + 1) * span, _UNPUBLISHED, dtype=np.int32)
         table[key] = np.arange(rows, dtype=np.int32)
         table[groups * span :] = rows  # where the negative keys of ABSENT lead
-        return lambda group, value: table[group.astype(np.int64) * span + value]
+        return lambda group, value: table.take(group.astype(np.int64) * span + value)
 
     def search(group: Codes, value: Codes) -> Ints:
         wanted = group.astype(np.int64) * span + value

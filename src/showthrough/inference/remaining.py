@@ -28,21 +28,29 @@ class Remaining:
     @classmethod
     def of(cls, problem: Problem, alive: Flags, choices: Ints) -> Remaining:
         """All that is alive, where ``choices`` counts it per signature."""
-        several, one = (choices > 1)[problem.signature], (choices == 1)[problem.signature]
-        certain = _taken(problem, np.flatnonzero(alive & one), problem.count)
+        several = (choices > 1).take(problem.signature)
+        certain = _taken(problem, np.flatnonzero(alive & ~several), problem.count)
         free = _taken(problem, np.flatnonzero(alive & several), problem.count)
         return replace(free, left=problem.count - certain.room())
 
     def only(self, keep: Flags) -> Remaining:
         """The flagged ones."""
         at = np.flatnonzero(keep)
-        row = self.row.take(at, axis=1)
-        return replace(self, variable=self.variable[at], signature=self.signature[at], row=row, weight=self.weight[at])
+        return Remaining(
+            self.problem,
+            self.variable.take(at),
+            self.signature.take(at),
+            self.row.take(at, axis=1),
+            self.weight.take(at),
+            self.left,
+        )
 
     def without(self, zero: Flags, certain: Flags) -> Remaining:
         """The same after some were excluded and others became certain."""
-        left = self.left - self.only(certain).room()
-        return replace(self.only(~zero & ~certain), left=left)
+        left, at = np.append(self.left, 0), np.flatnonzero(certain)
+        for row in self.row:
+            np.subtract.at(left, row.take(at), self.weight.take(at).astype(np.int64))
+        return replace(self.only(~(zero | certain)), left=left[:-1])
 
     def room(self) -> Ints:
         """[rows] how many persons could have the value of the row."""
@@ -63,8 +71,8 @@ class Remaining:
         for _ in range(_ROUNDS):  # what is not even spreads over rows and signatures
             missed[-1] = False  # the row of those who are absent
             lost = np.zeros(self.problem.signatures, dtype=bool)
-            lost[part.signature[missed[part.row].any(axis=0)]] = True
-            spoiled = lost[part.signature]
+            lost[part.signature[missed.take(part.row).any(axis=0)]] = True
+            spoiled = lost.take(part.signature)
             if not spoiled.any():
                 found = ~open_
                 found[np.searchsorted(self.variable, part.variable)] = True
@@ -74,13 +82,13 @@ class Remaining:
         return ~open_
 
     def _per_row(self, figure: Reals) -> Reals:
-        total = np.zeros(self.problem.rows + 1)
-        for row in self.row:
+        total = sum_by(self.row[0], figure, self.problem.rows + 1)
+        for row in self.row[1:]:
             total += sum_by(row, figure, total.size)
         return total
 
 
 def _taken(problem: Problem, variable: Ints, left: Ints) -> Remaining:
-    signature = problem.signature[variable]
-    weight = problem.weight[signature].astype(np.float64)
+    signature = problem.signature.take(variable)
+    weight = problem.weight.take(signature).astype(np.float64)
     return Remaining(problem, variable, signature, problem.row.take(variable, axis=1), weight, left)
