@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from showthrough.inference.passes import Sweeps
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
@@ -67,35 +68,16 @@ class Point:
 
 
 class Kernel:
-    """The four passes over the variables that everything is made of."""
+    """The passes over the variables that everything is made of, counted, and sums over components."""
 
-    def __init__(self, problem: Reduced) -> None:
+    def __init__(self, problem: Reduced, sweeps: Sweeps | None = None) -> None:
         self.problem = problem
-        self.length = np.diff(problem.start)
-        self.weight = np.repeat(problem.weight, self.length)
+        self.sweeps = problem.sweeps if sweeps is None else sweeps
         self.component_rows = np.bincount(problem.row_component, minlength=problem.components)
         self.component_start = np.cumsum(self.component_rows) - self.component_rows
+        self.spread, self.gather = self.sweeps.spread, self.sweeps.gather
+        self.tangent, self.diagonal = self.sweeps.tangent, self.sweeps.diagonal
         self.passes = 0
-
-    def spread(self, rows: Reals) -> Reals:
-        """[v] sum of a row vector over the rows of each variable."""
-        extended = np.append(rows, 0.0)
-        total = extended[self.problem.row[0]]
-        for row in self.problem.row[1:]:
-            total += extended[row]
-        return np.asarray(total)
-
-    def gather(self, variables: Reals) -> Reals:
-        """[rows] sum of a variable vector over the variables of each row."""
-        size = self.problem.rows + 1
-        total = np.zeros(size)
-        for row in self.problem.row:
-            total += sum_by(row, variables, size)
-        return total[:-1]
-
-    def per_signature(self, variables: Reals) -> Reals:
-        """[m] sum over the variables of each signature."""
-        return np.add.reduceat(variables, self.problem.start[:-1])
 
     def per_component(self, rows: Reals) -> Reals:
         """[k] sum over the rows of each component."""
@@ -103,16 +85,12 @@ class Kernel:
 
     def on_rows(self, components: Reals) -> Reals:
         """[rows] a figure of each component, on all its rows."""
-        return np.repeat(components, self.component_rows)
+        return components.take(self.problem.row_component)
 
     def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
         """Probabilities, and log Σ exp per signature."""
         self.passes += 1
-        z = self.spread(mu)
-        top = np.maximum.reduceat(z, self.problem.start[:-1])
-        e = np.exp(z - np.repeat(top, self.length))
-        total = self.per_signature(e)
-        return e / np.repeat(total, self.length), np.log(total) + top
+        return self.sweeps.softmax(mu)
 
     def at(self, mu: Reals) -> Point:
         """Everything Newton needs to know of a point."""
@@ -120,21 +98,12 @@ class Kernel:
         p = self.problem
         F = sum_by(p.signature_component, p.weight * log_sum, p.components)
         F -= self.per_component(p.count * mu)
-        return Point(F, x, self.gather(self.weight * x) - p.count)
-
-    def tangent(self, x: Reals, d: Reals) -> Reals:
-        """[v] how the logarithm of each x changes along d: its score less the mean of the signature."""
-        z = self.spread(d)
-        return z - np.repeat(self.per_signature(x * z), self.length)
+        return Point(F, x, self.gather(x) - p.count)
 
     def hessian(self, x: Reals, d: Reals) -> Reals:
         """H·d without H."""
         self.passes += 1
-        return self.gather(self.weight * x * self.tangent(x, d))
-
-    def diagonal(self, x: Reals) -> Reals:
-        """The diagonal of H."""
-        return self.gather(self.weight * x * (1 - x))
+        return self.sweeps.hessian(x, d)
 
 
 def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) -> Solution:
@@ -183,7 +152,7 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
         enough = np.full(problem.components, np.clip(0.2 * _MET / residual, 1e-8, 1e-2))
         d = _conjugate_gradient(kernel, point.x, -g, relative=enough)
         moved = x + point.x * kernel.tangent(point.x, d)
-        left = kernel.gather(kernel.weight * moved) - problem.count
+        left = kernel.gather(moved) - problem.count
         if np.abs(left).max() >= residual:
             break
         x, g, direction = moved, left, direction + d
@@ -197,9 +166,9 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
     """A few sweeps of iterative scaling give Newton a good start."""
     kernel, mu = Kernel(problem), np.zeros(problem.rows)
     for _ in range(max(1, _SCALING_PASSES // max(1, problem.row.shape[0]))):
-        for row in problem.row:
+        for release in range(problem.row.shape[0]):
             x, _ = kernel.softmax(mu)
-            expected = sum_by(row, kernel.weight * x, problem.rows + 1)[:-1]
+            expected = kernel.sweeps.gather_release(release, x)
             own = expected > 0
             mu[own] += np.log(problem.count[own] / np.maximum(expected[own], _FLOOR))
     return mu, kernel.passes
@@ -299,7 +268,7 @@ def _solve_densely(kernel: Kernel, x: Reals, right: Reals, best: Reals, componen
     p = kernel.problem
     alone = restrict(p, np.arange(p.components) == component)
     inner = Kernel(alone)
-    own = np.repeat(p.signature_component == component, kernel.length)
+    own = np.repeat(p.signature_component == component, np.diff(p.start))
     H = np.column_stack([inner.hessian(x[own], unit) for unit in np.eye(alone.rows)])
     scale = 1.0 / np.sqrt(np.maximum(np.diag(H), _FLOOR))
     rows = slice(*(int(kernel.component_start[component]) + np.array([0, alone.rows])))

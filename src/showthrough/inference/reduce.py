@@ -7,10 +7,12 @@ variable serves any more, and order everything by connected component.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from showthrough.inference import graphs
+from showthrough.inference.passes import Sweeps, sweeps_over
 from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
@@ -36,6 +38,11 @@ class Reduced:
     @property
     def rows(self) -> int:
         return self.count.size
+
+    @cached_property
+    def sweeps(self) -> Sweeps:
+        """How passes over the variables are made; prepared once."""
+        return sweeps_over(self)
 
     def undo(self, x: Reals, problem: Problem, alive: Flags) -> Reals:
         """The full answer: zeros where excluded, x where there is a choice that some row weighs.

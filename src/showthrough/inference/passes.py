@@ -1,0 +1,284 @@
+"""Passes over all variables: the softmax, its tangent, and sums per row, in plain NumPy or in blocks on all cores.
+
+A pass reads every variable once. Up to `LARGE` variables it is a handful of calls on whole arrays. Above,
+whole arrays would travel through memory once per call, so the signatures are cut into blocks whose
+intermediate results stay in the cache, and the blocks are shared out among threads. Blocks and the order
+of all sums are fixed by the problem: the answer does not depend on the number of threads. Legend as in
+`newton`: mu multipliers [rows], x probabilities [v], d a direction [rows], w weights, c counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from showthrough.table.arrays import Ints, Reals, sum_by
+
+if TYPE_CHECKING:
+    from showthrough.inference.reduce import Reduced
+
+LARGE = 200_000  # variables; up to here blocks and threads cost more than they save
+_BLOCK = 1 << 15  # variables; half a dozen arrays of this size stay in the second-level cache
+_MOST_THREADS = 4  # more wait for the memory bus and the interpreter lock
+
+T = TypeVar("T")
+
+
+class Sweeps(Protocol):
+    """What a pass is made of."""
+
+    def spread(self, rows: Reals) -> Reals:
+        """[v] sum of a row vector over the rows of each variable."""
+
+    def gather(self, variables: Reals) -> Reals:
+        """[rows] persons in each row: sum of w · variable."""
+
+    def gather_release(self, release: int, variables: Reals) -> Reals:
+        """[rows] the same over the rows of one release; 0 in the others."""
+
+    def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
+        """Probabilities, and log Σ exp per signature."""
+
+    def tangent(self, x: Reals, d: Reals) -> Reals:
+        """[v] how the logarithm of each x changes along d: its score less the mean of the signature."""
+
+    def hessian(self, x: Reals, d: Reals) -> Reals:
+        """[rows] persons that the tangent moves: H·d."""
+
+    def diagonal(self, x: Reals) -> Reals:
+        """[rows] the diagonal of H."""
+
+
+def sweeps_over(problem: Reduced, *, threads: int | None = None) -> Sweeps:
+    """The quicker way for a problem of this size."""
+    if problem.start[-1] <= LARGE:
+        return Whole(problem)
+    return Blocks(problem, threads=threads)
+
+
+class Whole:
+    """Whole arrays at once: few calls, for problems whose time is the number of calls."""
+
+    def __init__(self, problem: Reduced) -> None:
+        length = np.diff(problem.start)
+        self.row: Ints = np.ascontiguousarray(problem.row, dtype=np.int64)  # the type that take and bincount work in
+        self.flat = self.row.ravel()
+        self.first = problem.start[:-1]
+        self.signature: Ints = np.repeat(np.arange(length.size), length)
+        self.weight: Reals = problem.weight[self.signature]
+        self.extended = np.zeros(problem.rows + 1)  # absent rows read the 0 at the end
+
+    def spread(self, rows: Reals) -> Reals:
+        self.extended[:-1] = rows
+        return np.add.reduce(self.extended.take(self.row), axis=0)
+
+    def gather(self, variables: Reals) -> Reals:
+        persons = np.concatenate((self.weight * variables,) * self.row.shape[0])
+        return np.bincount(self.flat, persons, self.extended.size)[:-1]
+
+    def gather_release(self, release: int, variables: Reals) -> Reals:
+        return sum_by(self.row[release], self.weight * variables, self.extended.size)[:-1]
+
+    def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
+        z = self.spread(mu)
+        top = np.maximum.reduceat(z, self.first)
+        z -= top.take(self.signature)
+        np.exp(z, out=z)
+        total = np.add.reduceat(z, self.first)
+        z /= total.take(self.signature)
+        return z, np.log(total) + top
+
+    def tangent(self, x: Reals, d: Reals) -> Reals:
+        z = self.spread(d)
+        z -= np.add.reduceat(x * z, self.first).take(self.signature)
+        return z
+
+    def hessian(self, x: Reals, d: Reals) -> Reals:
+        z = self.tangent(x, d)
+        z *= x
+        return self.gather(z)
+
+    def diagonal(self, x: Reals) -> Reals:
+        return self.gather(x * (1 - x))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Neighbouring signatures with their variables."""
+
+    signatures: slice
+    variables: slice
+    first: Ints  # where the variables of each signature begin, from 0
+    length: Ints
+    rows: Any  # sparse [variables, rows + 1] of ones: a product with it is a spread
+    sums: Any  # sparse [signatures, variables]: a product with it sums over each signature
+
+
+class Blocks:
+    """Blocks that stay in the cache, on several threads.
+
+    Everything that takes long is a ufunc or a sparse product, which let go of the interpreter lock;
+    `bincount` does not, so sums per row are sparse products, one per release.
+    """
+
+    def __init__(self, problem: Reduced, *, threads: int | None = None) -> None:
+        from scipy.sparse import csc_array
+
+        self.problem = problem
+        self.threads = min(_cores(), _MOST_THREADS) if threads is None else threads
+        self.blocks = list(_blocks(problem))
+        self.work = np.empty(int(problem.start[-1]))  # what is being summed per row
+        start = problem.start.astype(np.int32)
+        self.persons = []
+        for row in problem.row:
+            # the index arrays are set afterwards: the constructor would copy what is part of a larger array
+            persons = csc_array((problem.rows + 1, problem.weight.size), dtype=np.float64)
+            persons.data, persons.indices, persons.indptr = self.work, np.ascontiguousarray(row), start
+            self.persons.append(persons)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads)  # its threads end when this object is dropped
+
+    def _share(self, work: Callable[[T], None], items: Iterable[T]) -> None:
+        """Do all items, each once, on whatever thread is free."""
+        queue = deque(items)
+        if self.threads == 1:
+            for item in queue:
+                work(item)
+            return
+
+        def until_done() -> None:
+            while True:
+                try:
+                    item = queue.popleft()
+                except IndexError:
+                    return
+                work(item)
+
+        try:
+            for ended in [self._pool.submit(until_done) for _ in range(self.threads)]:
+                ended.result()
+        finally:
+            queue.clear()  # an interrupt stops the other threads after their present block
+
+    def _extended(self, rows: Reals) -> Reals:
+        return np.append(rows, 0.0)
+
+    def spread(self, rows: Reals) -> Reals:
+        extended, z = self._extended(rows), np.empty(self.work.size)
+
+        def work(block: Block) -> None:
+            z[block.variables] = block.rows @ extended
+
+        self._share(work, self.blocks)
+        return z
+
+    def gather(self, variables: Reals) -> Reals:
+        found: list[Reals] = [np.empty(0)] * len(self.persons)
+
+        def work(release: int) -> None:
+            found[release] = self._persons(release, variables)
+
+        self._share(work, range(len(self.persons)))
+        total = found[0]
+        for more in found[1:]:
+            total += more
+        return total[:-1]
+
+    def gather_release(self, release: int, variables: Reals) -> Reals:
+        return self._persons(release, variables)[:-1]
+
+    def _persons(self, release: int, variables: Reals) -> Reals:
+        self.persons[release].data = variables
+        return np.asarray(self.persons[release] @ self.problem.weight)
+
+    def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
+        extended, x, log_sum = self._extended(mu), np.empty(self.work.size), np.empty(self.problem.weight.size)
+        ones = np.ones(max(block.variables.stop - block.variables.start for block in self.blocks))
+
+        def work(block: Block) -> None:
+            z = block.rows @ extended
+            top = np.maximum.reduceat(z, block.first)
+            z -= np.repeat(top, block.length)
+            np.exp(z, out=z)
+            block.sums.data = ones[: z.size]
+            total = block.sums @ z
+            np.divide(z, np.repeat(total, block.length), out=x[block.variables])
+            np.add(np.log(total), top, out=log_sum[block.signatures])
+
+        self._share(work, self.blocks)
+        return x, log_sum
+
+    def _tangents(self, x: Reals, d: Reals, use: Callable[[Reals, slice], None]) -> None:
+        """Hand the tangent of each block to ``use`` while it is in the cache."""
+        extended = self._extended(d)
+
+        def work(block: Block) -> None:
+            z = block.rows @ extended
+            block.sums.data = x[block.variables]
+            z -= np.repeat(block.sums @ z, block.length)
+            use(z, block.variables)
+
+        self._share(work, self.blocks)
+
+    def tangent(self, x: Reals, d: Reals) -> Reals:
+        found = np.empty(self.work.size)
+
+        def use(tangent: Reals, variables: slice) -> None:
+            found[variables] = tangent
+
+        self._tangents(x, d, use)
+        return found
+
+    def hessian(self, x: Reals, d: Reals) -> Reals:
+        def use(tangent: Reals, variables: slice) -> None:
+            np.multiply(x[variables], tangent, out=self.work[variables])
+
+        self._tangents(x, d, use)
+        return self.gather(self.work)
+
+    def diagonal(self, x: Reals) -> Reals:
+        def work(block: Block) -> None:
+            own, out = x[block.variables], self.work[block.variables]
+            np.subtract(1.0, own, out=out)
+            np.multiply(own, out, out=out)
+
+        self._share(work, self.blocks)
+        return self.gather(self.work)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _blocks(problem: Reduced) -> Iterable[Block]:
+    """Cut between signatures, about every `_BLOCK` variables."""
+    from scipy.sparse import csr_array
+
+    start, releases = problem.start, problem.row.shape[0]
+    inner = np.searchsorted(start, np.arange(_BLOCK, start[-1], _BLOCK), side="right") - 1
+    cut = np.unique(np.concatenate([[0], inner, [start.size - 1]]))
+    largest = int(np.diff(start[cut]).max())
+    # shared by all blocks, so that they stay in the cache
+    ones, place = np.ones(releases * largest), np.arange(largest, dtype=np.int32)
+    every = np.arange(0, releases * (largest + 1), releases, dtype=np.int32)
+    for i, j in zip(cut[:-1].tolist(), cut[1:].tolist(), strict=True):
+        a, b = int(start[i]), int(start[j])
+        size, signatures = b - a, (start[i : j + 1] - a).astype(np.int32)
+        rows = csr_array((size, problem.rows + 1), dtype=np.float64)
+        rows.data, rows.indptr = ones[: releases * size], every[: size + 1]
+        rows.indices = problem.row[:, a:b].T.ravel()
+        sums = csr_array((j - i, size), dtype=np.float64)
+        sums.data, sums.indices, sums.indptr = ones[:size], place[:size], signatures
+        yield Block(slice(i, j), slice(a, b), start[i:j] - a, np.diff(start[i : j + 1]), rows, sums)
