@@ -66,6 +66,11 @@ class Point:
     x: Reals
     g: Reals
 
+    def restricted(self, problem: Reduced, keep: Flags) -> Point:
+        """The same point in some components."""
+        variables = np.repeat(keep[problem.signature_component], np.diff(problem.start))
+        return Point(self.F[keep], self.x[variables], self.g[keep[problem.row_component]])
+
 
 class Kernel:
     """The passes over the variables that everything is made of, counted, and sums over components."""
@@ -77,15 +82,20 @@ class Kernel:
         self.component_start = np.cumsum(self.component_rows) - self.component_rows
         self.spread, self.gather = self.sweeps.spread, self.sweeps.gather
         self.tangent, self.diagonal = self.sweeps.tangent, self.sweeps.diagonal
+        self._product = np.empty(problem.rows)
         self.passes = 0
 
     def per_component(self, rows: Reals) -> Reals:
         """[k] sum over the rows of each component."""
         return np.add.reduceat(rows, self.component_start)
 
+    def inner(self, a: Reals, b: Reals) -> Reals:
+        """[k] the inner product of two row vectors in each component."""
+        return np.add.reduceat(np.multiply(a, b, out=self._product), self.component_start)
+
     def on_rows(self, components: Reals) -> Reals:
         """[rows] a figure of each component, on all its rows."""
-        return components.take(self.problem.row_component)
+        return np.repeat(components, self.component_rows)
 
     def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
         """Probabilities, and log Σ exp per signature."""
@@ -108,25 +118,26 @@ class Kernel:
 
 def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) -> Solution:
     """Minimise F in every component, in at most ``max_steps`` Newton steps."""
+    step, converged = np.zeros(problem.rows), np.zeros(problem.components, dtype=bool)
+    if not problem.components:
+        return Solution(step.copy(), step, converged, 0, 0)
     mu, passes = _scaled(problem) if start is None else (start.copy(), 0)
-    step = np.zeros(problem.rows)
-    converged = np.zeros(problem.components, dtype=bool)
     active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows), 0
-    kernel, here = Kernel(part), None
-    while active.size:
-        here = kernel.at(mu[rows]) if here is None else here
-        done = _near_enough(kernel, here)
+    kernel = Kernel(part)
+    here = kernel.at(mu)
+    while True:
+        diagonal = kernel.diagonal(here.x)
+        done = _near_enough(kernel, here.g, diagonal)
         converged[active[done]] = True
         if done.all() or steps == max_steps:
             break
         if done.any():
             keep = ~done
-            rows = rows[keep[part.row_component]]
-            part, active = restrict(part, keep), active[keep]
-            passes += kernel.passes
-            kernel, here = Kernel(part), None
-            continue
-        step[rows], here = _newton_step(kernel, mu[rows], here)
+            own = keep[part.row_component]
+            rows, active, diagonal, here = rows[own], active[keep], diagonal[own], here.restricted(part, keep)
+            part, passes = restrict(part, keep), passes + kernel.passes
+            kernel = Kernel(part)
+        step[rows], here = _newton_step(kernel, mu[rows], here, diagonal)
         mu[rows] += step[rows]
         steps += 1
     return Solution(mu, step, converged, steps, passes + kernel.passes)
@@ -140,9 +151,12 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
     above what is left of the residual, are doubtful. It errs by the square of the tangent, so it is
     good only if no other variable moves far.
     """
+    if not problem.components:
+        return Corrected(np.empty(0), mu, 0.0, np.empty(0, dtype=bool), False, np.zeros(0), 0)
     kernel = Kernel(problem)
     point = kernel.at(mu)
     x, g, direction = point.x, point.g, np.zeros(problem.rows)
+    diagonal = kernel.diagonal(x)
     floor = 1e-15 * max(1.0, float(problem.count.max(initial=1.0)))
     for _ in range(sweeps):
         residual = float(np.abs(g).max(initial=0.0))
@@ -150,7 +164,7 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
         if residual <= floor or (residual <= _MET and not doubtful.any()):
             break
         enough = np.full(problem.components, np.clip(0.2 * _MET / residual, 1e-8, 1e-2))
-        d = _conjugate_gradient(kernel, point.x, -g, relative=enough)
+        d = _conjugate_gradient(kernel, point.x, -g, diagonal, relative=enough)
         moved = x + point.x * kernel.tangent(point.x, d)
         left = kernel.gather(moved) - problem.count
         if np.abs(left).max() >= residual:
@@ -169,45 +183,43 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
         for release in range(problem.row.shape[0]):
             x, _ = kernel.softmax(mu)
             expected = kernel.sweeps.gather_release(release, x)
-            own = expected > 0
-            mu[own] += np.log(problem.count[own] / np.maximum(expected[own], _FLOOR))
+            ratio = np.divide(problem.count, np.maximum(expected, _FLOOR), out=np.ones_like(mu), where=expected > 0)
+            mu += np.log(ratio, out=ratio)
     return mu, kernel.passes
 
 
-def _near_enough(kernel: Kernel, here: Point) -> Flags:
+def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> Flags:
     """Which components the linear correction can finish: what is missing is small in persons and in nats."""
-    inverse = 1.0 / np.maximum(kernel.diagonal(here.x), _FLOOR)
-    nats = kernel.per_component(here.g**2 * np.minimum(inverse, 1.0 / _FLOOR))
+    nats = kernel.per_component(g**2 / np.maximum(diagonal, _FLOOR))
     scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.problem.count, kernel.component_start))
-    persons = np.maximum.reduceat(np.abs(here.g), kernel.component_start)
+    persons = np.maximum.reduceat(np.abs(g), kernel.component_start)
     return np.asarray((persons <= RESIDUAL * scale) & (nats <= NATS * scale))
 
 
-def _newton_step(kernel: Kernel, mu: Reals, here: Point) -> tuple[Reals, Point]:
+def _newton_step(kernel: Kernel, mu: Reals, here: Point, diagonal: Reals) -> tuple[Reals, Point]:
     """One damped Newton step per component, and the point it leads to."""
     size = np.sqrt(kernel.per_component(here.g**2))
     typical = size / np.sqrt(kernel.component_rows)
-    d = _conjugate_gradient(kernel, here.x, -here.g, relative=np.minimum(0.1, np.sqrt(typical)))
+    d = _conjugate_gradient(kernel, here.x, -here.g, diagonal, relative=np.minimum(0.1, np.sqrt(typical)))
     slope = kernel.per_component(here.g * d)
     length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
     rounding = 1e-13 * (1 + np.abs(here.F))
-    there = here
     for attempt in range(40):
-        there = kernel.at(mu + kernel.on_rows(length) * d)
+        step = kernel.on_rows(length) * d
+        there = kernel.at(mu + step)
         lower = here.F + 1e-4 * length * slope + rounding >= there.F
         calmer = np.sqrt(kernel.per_component(there.g**2)) < size
         # near the optimum F no longer tells points apart, but its gradient does
         pending &= ~np.where(-slope > 1e3 * rounding, lower, calmer)
         if not pending.any():
-            break
+            return step, there
         length[pending] *= 0.5
         if attempt == 0:  # a direction that saturates the softmax is cut down at once
             length = np.where(pending, np.minimum(length, _within_reach(kernel, here.x, d)), length)
-    if pending.any():
-        length[pending] = 0.0
-        there = kernel.at(mu + kernel.on_rows(length) * d)
-    return kernel.on_rows(length) * d, there
+    length[pending] = 0.0
+    step = kernel.on_rows(length) * d
+    return step, kernel.at(mu + step)
 
 
 def _within_reach(kernel: Kernel, x: Reals, d: Reals) -> Reals:
@@ -218,43 +230,35 @@ def _within_reach(kernel: Kernel, x: Reals, d: Reals) -> Reals:
     return np.minimum(1.0, _REACH / np.maximum(largest, _FLOOR))
 
 
-def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, *, relative: Reals) -> Reals:
+def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, diagonal: Reals, *, relative: Reals) -> Reals:
     """Solve H·d = right in every component, or come as near as double precision allows.
 
     H is singular but consistent with a gradient up to rounding; pushed below that, the method runs
     away, so the best point of each component is kept.
     """
-    inverse = kernel.diagonal(x)
-    np.divide(1.0, inverse, out=inverse, where=inverse > 0)
-    d, best, r = np.zeros_like(right), np.zeros_like(right), right.copy()
-    z = inverse * r
-    direction, rz = z.copy(), kernel.per_component(r * z)
+    inverse = np.divide(1.0, diagonal, out=np.zeros_like(right), where=diagonal > 0)
+    d, best, r, z = np.zeros_like(right), np.zeros_like(right), right.copy(), inverse * right
+    direction, rz = z.copy(), kernel.inner(r, z)
     # below this the residual is rounding
-    noise = kernel.per_component(inverse * (1e-16 * kernel.problem.count) ** 2)
-    goal, least, fresh = np.maximum(relative**2 * rz, noise), rz.copy(), np.ones(rz.size, dtype=bool)
+    noise = kernel.inner(inverse, (1e-16 * kernel.problem.count) ** 2)
+    goal = np.maximum(relative**2 * rz, noise)
     active = rz > goal
+    least = np.where(active, np.inf, rz)  # a first step always descends, however the residual behaves
     for _ in range(min(2 * int(kernel.component_rows.max()) + 20, _CG_LIMIT)):
         if not active.any():
             break
         Hd = kernel.hessian(x, direction)
-        curvature = kernel.per_component(direction * Hd)
+        curvature = kernel.inner(direction, Hd)
         active &= curvature > 0
-        alpha = kernel.on_rows(np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0))
-        d += alpha * direction
-        r -= alpha * Hd
-        np.multiply(inverse, r, out=z)
-        new = kernel.per_component(r * z)
-        # a first step always descends, however the residual behaves
-        better = active & ((new < least) | fresh)
-        fresh &= ~better
-        if better.all():
-            best[:] = d
-        elif better.any():
-            at = np.repeat(better, kernel.component_rows)
-            best[at] = d[at]
-        least = np.where(better, new, least)
+        alpha = kernel.on_rows(np.divide(rz, curvature, out=np.zeros_like(rz), where=active))
+        d += np.multiply(alpha, direction, out=z)
+        r -= np.multiply(alpha, Hd, out=Hd)
+        new = kernel.inner(r, np.multiply(inverse, r, out=z))
+        better = active & (new < least)
+        np.copyto(best, d, where=True if better.all() else kernel.on_rows(better))
+        least[better] = new[better]
         active &= (new > goal) & (new < _RUNAWAY * least)
-        direction *= kernel.on_rows(np.where(active, new / np.where(rz > 0, rz, 1.0), 0.0))
+        direction *= kernel.on_rows(np.divide(new, rz, out=np.zeros_like(rz), where=active))
         direction += z
         rz = new
     short = np.flatnonzero((least > goal) & (kernel.component_rows <= _DENSE))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LARGE = 200_000  # variables; up to here blocks and threads cost more than they save
 _BLOCK = 1 << 15  # variables; half a dozen arrays of this size stay in the second-level cache
 _MOST_THREADS = 4  # more wait for the memory bus and the interpreter lock
+_CLOSE = 100.0  # nats between scores that exp can span without losing digits
 
 T = TypeVar("T")
 
@@ -67,37 +68,41 @@ class Whole:
     """Whole arrays at once: few calls, for problems whose time is the number of calls."""
 
     def __init__(self, problem: Reduced) -> None:
-        length = np.diff(problem.start)
         self.row: Ints = np.ascontiguousarray(problem.row, dtype=np.int64)  # the type that take and bincount work in
-        self.flat = self.row.ravel()
         self.first = problem.start[:-1]
-        self.signature: Ints = np.repeat(np.arange(length.size), length)
+        self.signature: Ints = np.repeat(np.arange(self.first.size), np.diff(problem.start))
         self.weight: Reals = problem.weight[self.signature]
         self.extended = np.zeros(problem.rows + 1)  # absent rows read the 0 at the end
+
+    def _per_signature(self, variables: Reals) -> Reals:
+        return sum_by(self.signature, variables, self.first.size)  # quicker than reduceat on short stretches
 
     def spread(self, rows: Reals) -> Reals:
         self.extended[:-1] = rows
         return np.add.reduce(self.extended.take(self.row), axis=0)
 
     def gather(self, variables: Reals) -> Reals:
-        persons = np.concatenate((self.weight * variables,) * self.row.shape[0])
-        return np.bincount(self.flat, persons, self.extended.size)[:-1]
+        persons = self.weight * variables
+        total = sum_by(self.row[0], persons, self.extended.size)
+        for row in self.row[1:]:
+            total += sum_by(row, persons, self.extended.size)
+        return total[:-1]
 
     def gather_release(self, release: int, variables: Reals) -> Reals:
         return sum_by(self.row[release], self.weight * variables, self.extended.size)[:-1]
 
     def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
         z = self.spread(mu)
-        top = np.maximum.reduceat(z, self.first)
-        z -= top.take(self.signature)
+        top = _top(z, self.first)
+        z -= top if top.size == 1 else top.take(self.signature)
         np.exp(z, out=z)
-        total = np.add.reduceat(z, self.first)
+        total = self._per_signature(z)
         z /= total.take(self.signature)
         return z, np.log(total) + top
 
     def tangent(self, x: Reals, d: Reals) -> Reals:
         z = self.spread(d)
-        z -= np.add.reduceat(x * z, self.first).take(self.signature)
+        z -= self._per_signature(x * z).take(self.signature)
         return z
 
     def hessian(self, x: Reals, d: Reals) -> Reals:
@@ -206,8 +211,8 @@ class Blocks:
 
         def work(block: Block) -> None:
             z = block.rows @ extended
-            top = np.maximum.reduceat(z, block.first)
-            z -= np.repeat(top, block.length)
+            top = _top(z, block.first)
+            z -= top if top.size == 1 else np.repeat(top, block.length)
             np.exp(z, out=z)
             block.sums.data = ones[: z.size]
             total = block.sums @ z
@@ -253,6 +258,12 @@ class Blocks:
 
         self._share(work, self.blocks)
         return self.gather(self.work)
+
+
+def _top(z: Reals, first: Ints) -> Reals:
+    """What to subtract before exp: the largest score of all if they lie close together, else of each signature."""
+    top = np.maximum.reduce(z)
+    return np.array([top]) if top - np.minimum.reduce(z) < _CLOSE else np.maximum.reduceat(z, first)
 
 
 def _cores() -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from showthrough.inference import graphs
 from showthrough.inference.passes import Sweeps, sweeps_over
 from showthrough.inference.problem import Problem
-from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 
 
 @dataclass(frozen=True)
@@ -68,23 +68,29 @@ def reduce(problem: Problem, alive: Flags, even: Flags | None = None) -> Reduced
     if even is not None:
         signatures &= ~even
     variable_of = np.flatnonzero(alive & signatures[problem.signature])
-    row_of = _served_rows(problem, variable_of)
-    component, row_component, components = _components(problem, variable_of, row_of)
-
-    own = problem.signature[variable_of]
-    order = np.argsort(component[own], kind="stable")
-    variable_of, own = variable_of[order], own[order]
-    first = np.flatnonzero(np.append(True, own[1:] != own[:-1])) if own.size else np.empty(0, dtype=np.int64)
-    row_order = np.argsort(row_component, kind="stable")
-    row_of, row_component = row_of[row_order], row_component[row_order]
-    place = np.full(problem.rows + 1, row_of.size, dtype=np.int32)
-    place[row_of] = np.arange(row_of.size)
+    row, row_of = _served_rows(problem, variable_of)
+    signature = problem.signature[variable_of]
+    first = np.flatnonzero(np.append(True, signature[1:] != signature[:-1])) if signature.size else variable_of
+    own, start = signature[first], np.append(first, signature.size)
+    component, row_component, components = _components(start, row, row_of.size)
+    if (component[1:] < component[:-1]).any():
+        order = np.argsort(component, kind="stable")
+        own, component, length = own[order], component[order], np.diff(start)[order]
+        begin, start = start[order], np.append(0, np.cumsum(length))
+        at = np.arange(variable_of.size) + np.repeat(begin - start[:-1], length)
+        variable_of, row = variable_of[at], row[:, at]
+    if (row_component[1:] < row_component[:-1]).any():
+        order = np.argsort(row_component, kind="stable")
+        row_of, row_component = row_of[order], row_component[order]
+        place = np.empty(order.size + 1, dtype=np.int32)
+        place[order], place[-1] = np.arange(order.size), order.size
+        row = place[row]
     return Reduced(
-        weight=problem.weight[own[first]].astype(np.float64),
-        start=np.append(first, own.size).astype(np.int64),
-        row=place[problem.row[:, variable_of]],
+        weight=problem.weight[own].astype(np.float64),
+        start=start.astype(np.int64, copy=False),
+        row=np.ascontiguousarray(row),
         count=count[row_of].astype(np.float64),
-        signature_component=component[own[first]],
+        signature_component=component,
         row_component=row_component,
         row_block=problem.block[problem.row_group[row_of]],
         components=components,
@@ -111,29 +117,30 @@ def unweighed(problem: Problem, alive: Flags) -> Flags:
 def _fix_certain(problem: Problem, alive: Flags) -> tuple[Ints, Flags]:
     """Counts without the persons who have one value left, and the signatures with a choice."""
     choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
-    certain = alive & (choices == 1)[problem.signature]
-    weight = problem.weight[problem.signature[certain]]
-    count = np.append(problem.count, 0)
+    certain = np.flatnonzero(alive & (choices == 1)[problem.signature])
+    weight = problem.weight[problem.signature[certain]].astype(np.float64)
+    count = problem.count.copy()
     for row in problem.row:
-        np.subtract.at(count, row[certain], weight)
-    return count[:-1], choices > 1
+        count -= sum_by(row[certain], weight, problem.rows + 1)[:-1].astype(np.int64)  # whole numbers: exact
+    return count, choices > 1
 
 
-def _served_rows(problem: Problem, variables: Ints) -> Ints:
-    served = np.zeros(problem.rows + 1, dtype=bool)
-    for row in problem.row:
-        served[row[variables]] = True
-    return np.flatnonzero(served[:-1])
+def _served_rows(problem: Problem, variables: Ints) -> tuple[Codes, Ints]:
+    """The rows of some variables numbered from 0 over those that occur, and the row of the problem of each."""
+    row = np.stack([own[variables] for own in problem.row])
+    place = np.full(problem.rows + 1, -1, dtype=np.int32)
+    for own in row:
+        place[own] = 0
+    rows = np.flatnonzero(place[:-1] == 0)
+    place[rows], place[-1] = np.arange(rows.size), rows.size
+    return place[row], rows
 
 
-def _components(problem: Problem, variables: Ints, rows: Ints) -> tuple[Ints, Ints, int]:
-    """Components of the graph of signatures and rows, numbered from 0 over those that remain."""
-    own = problem.signature[variables]
-    nodes, releases = problem.signatures + problem.rows, problem.row.shape[0]
+def _components(start: Ints, row: Codes, rows: int) -> tuple[Ints, Ints, int]:
+    """Components of the graph of signatures and rows."""
+    signatures, releases = start.size - 1, row.shape[0]
+    own = np.repeat(np.arange(signatures, dtype=np.int32), np.diff(start))
     # an absent row becomes a loop, so that the edges stay sorted by signature
-    heads = np.where(problem.row[:, variables] == problem.rows, own, problem.signatures + problem.row[:, variables])
-    _, label = graphs.components(nodes, np.repeat(own, releases), heads.T.ravel())
-    used = np.unique(label[problem.signatures + rows])
-    number = np.full(nodes, -1, dtype=np.int64)
-    number[used] = np.arange(used.size)
-    return number[label[: problem.signatures]], number[label[problem.signatures + rows]], used.size
+    heads = np.where(row == rows, own, row + np.int32(signatures))
+    components, label = graphs.components(signatures + rows, np.repeat(own, releases), heads.T.ravel())
+    return label[:signatures], label[signatures:], components
