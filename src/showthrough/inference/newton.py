@@ -13,11 +13,12 @@ d Newton direction, w weights, c counts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from showthrough.inference.passes import Sweeps
+from showthrough.inference.passes import Stretch, Sweeps, stretches
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
@@ -82,7 +83,7 @@ class Kernel:
         self.component_start = np.cumsum(self.component_rows) - self.component_rows
         self.spread, self.gather = self.sweeps.spread, self.sweeps.gather
         self.tangent, self.diagonal = self.sweeps.tangent, self.sweeps.diagonal
-        self._product = np.empty(problem.rows)
+        self.stretches = stretches(problem.row_component, self.component_start)
         self.passes = 0
 
     def per_component(self, rows: Reals) -> Reals:
@@ -91,7 +92,22 @@ class Kernel:
 
     def inner(self, a: Reals, b: Reals) -> Reals:
         """[k] the inner product of two row vectors in each component."""
-        return np.add.reduceat(np.multiply(a, b, out=self._product), self.component_start)
+        return self.sum_up(lambda stretch: stretch.inner(a, b))
+
+    def sum_up(self, work: Callable[[Stretch], Reals]) -> Reals:
+        """[k] what ``work`` finds for the components of each stretch of rows, added in their order."""
+        parts: list[Reals] = [np.empty(0)] * len(self.stretches)
+
+        def one(index: int) -> None:
+            parts[index] = work(self.stretches[index])
+
+        self.sweeps.share(one, range(len(parts)))
+        if len(parts) == 1:
+            return parts[0]
+        total = np.zeros(self.problem.components)
+        for stretch, part in zip(self.stretches, parts, strict=True):
+            total[stretch.components] += part
+        return total
 
     def on_rows(self, components: Reals) -> Reals:
         """[rows] a figure of each component, on all its rows."""
@@ -244,22 +260,34 @@ def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, diagonal: Reals,
     goal = np.maximum(relative**2 * rz, noise)
     active = rz > goal
     least = np.where(active, np.inf, rz)  # a first step always descends, however the residual behaves
+    alpha, beta, better, Hd = np.zeros_like(rz), np.zeros_like(rz), active, r
+
+    def advance(stretch: Stretch) -> Reals:
+        own, length = stretch.rows, stretch.on_rows(alpha)
+        d[own] += length * direction[own]
+        r[own] -= length * Hd[own]
+        np.multiply(inverse[own], r[own], out=z[own])
+        return stretch.inner(r, z)
+
+    def turn(stretch: Stretch) -> None:
+        own = stretch.rows
+        np.copyto(best[own], d[own], where=stretch.on_rows(better))
+        direction[own] *= stretch.on_rows(beta)
+        direction[own] += z[own]
+
     for _ in range(min(2 * int(kernel.component_rows.max()) + 20, _CG_LIMIT)):
         if not active.any():
             break
         Hd = kernel.hessian(x, direction)
         curvature = kernel.inner(direction, Hd)
         active &= curvature > 0
-        alpha = kernel.on_rows(np.divide(rz, curvature, out=np.zeros_like(rz), where=active))
-        d += np.multiply(alpha, direction, out=z)
-        r -= np.multiply(alpha, Hd, out=Hd)
-        new = kernel.inner(r, np.multiply(inverse, r, out=z))
+        alpha = np.divide(rz, curvature, out=np.zeros_like(rz), where=active)
+        new = kernel.sum_up(advance)
         better = active & (new < least)
-        np.copyto(best, d, where=True if better.all() else kernel.on_rows(better))
         least[better] = new[better]
         active &= (new > goal) & (new < _RUNAWAY * least)
-        direction *= kernel.on_rows(np.divide(new, rz, out=np.zeros_like(rz), where=active))
-        direction += z
+        beta = np.divide(new, rz, out=np.zeros_like(rz), where=active)
+        kernel.sweeps.share(turn, kernel.stretches)
         rz = new
     short = np.flatnonzero((least > goal) & (kernel.component_rows <= _DENSE))
     for component in short[:_DENSE]:

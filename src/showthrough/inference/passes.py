@@ -19,17 +19,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from showthrough.table.arrays import Ints, Reals, sum_by
+from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
 if TYPE_CHECKING:
     from showthrough.inference.reduce import Reduced
 
 LARGE = 200_000  # variables; up to here blocks and threads cost more than they save
-_BLOCK = 1 << 15  # variables; half a dozen arrays of this size stay in the second-level cache
+_BLOCK = 1 << 15  # variables or rows; half a dozen arrays of this size stay in the second-level cache
 _MOST_THREADS = 4  # more wait for the memory bus and the interpreter lock
 _CLOSE = 100.0  # nats between scores that exp can span without losing digits
 
 T = TypeVar("T")
+Array = TypeVar("Array", Reals, Flags)
 
 
 class Sweeps(Protocol):
@@ -55,6 +56,9 @@ class Sweeps(Protocol):
 
     def diagonal(self, x: Reals) -> Reals:
         """[rows] the diagonal of H."""
+
+    def share(self, work: Callable[[T], None], items: Iterable[T]) -> None:
+        """Do all items, each once, in any order."""
 
 
 def sweeps_over(problem: Reduced, *, threads: int | None = None) -> Sweeps:
@@ -113,6 +117,10 @@ class Whole:
     def diagonal(self, x: Reals) -> Reals:
         return self.gather(x * (1 - x))
 
+    def share(self, work: Callable[[T], None], items: Iterable[T]) -> None:
+        for item in items:
+            work(item)
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -152,8 +160,8 @@ class Blocks:
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.threads)  # its threads end when this object is dropped
 
-    def _share(self, work: Callable[[T], None], items: Iterable[T]) -> None:
-        """Do all items, each once, on whatever thread is free."""
+    def share(self, work: Callable[[T], None], items: Iterable[T]) -> None:
+        """Do all items, each once, on whichever thread is free."""
         queue = deque(items)
         if self.threads == 1:
             for item in queue:
@@ -183,7 +191,7 @@ class Blocks:
         def work(block: Block) -> None:
             z[block.variables] = block.rows @ extended
 
-        self._share(work, self.blocks)
+        self.share(work, self.blocks)
         return z
 
     def gather(self, variables: Reals) -> Reals:
@@ -192,7 +200,7 @@ class Blocks:
         def work(release: int) -> None:
             found[release] = self._persons(release, variables)
 
-        self._share(work, range(len(self.persons)))
+        self.share(work, range(len(self.persons)))
         total = found[0]
         for more in found[1:]:
             total += more
@@ -219,7 +227,7 @@ class Blocks:
             np.divide(z, np.repeat(total, block.length), out=x[block.variables])
             np.add(np.log(total), top, out=log_sum[block.signatures])
 
-        self._share(work, self.blocks)
+        self.share(work, self.blocks)
         return x, log_sum
 
     def _tangents(self, x: Reals, d: Reals, use: Callable[[Reals, slice], None]) -> None:
@@ -232,7 +240,7 @@ class Blocks:
             z -= np.repeat(block.sums @ z, block.length)
             use(z, block.variables)
 
-        self._share(work, self.blocks)
+        self.share(work, self.blocks)
 
     def tangent(self, x: Reals, d: Reals) -> Reals:
         found = np.empty(self.work.size)
@@ -256,8 +264,38 @@ class Blocks:
             np.subtract(1.0, own, out=out)
             np.multiply(own, out, out=out)
 
-        self._share(work, self.blocks)
+        self.share(work, self.blocks)
         return self.gather(self.work)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Neighbouring rows, with the components that they belong to."""
+
+    rows: slice
+    components: slice
+    first: Ints  # where each component begins, from 0
+    size: Ints
+
+    def inner(self, a: Reals, b: Reals) -> Reals:
+        """The part of an inner product that these rows give to each of their components."""
+        return np.add.reduceat(a[self.rows] * b[self.rows], self.first)
+
+    def on_rows(self, components: Array) -> Array:
+        """A figure of each component, on its rows."""
+        own = components[self.components]
+        return own if own.size == 1 else np.repeat(own, self.size)
+
+
+def stretches(row_component: Ints, component_start: Ints) -> list[Stretch]:
+    """Cut rows that are sorted by component into stretches that stay in the cache."""
+    found = []
+    for a in range(0, row_component.size, _BLOCK):
+        b = min(a + _BLOCK, row_component.size)
+        own = slice(int(row_component[a]), int(row_component[b - 1]) + 1)
+        first = np.maximum(component_start[own] - a, 0)
+        found.append(Stretch(slice(a, b), own, first, np.diff(first, append=b - a)))
+    return found
 
 
 def _top(z: Reals, first: Ints) -> Reals:
