@@ -83,7 +83,8 @@ class Whole:
 
     def spread(self, rows: Reals) -> Reals:
         self.extended[:-1] = rows
-        return np.add.reduce(self.extended.take(self.row), axis=0)
+        total: Reals = np.add.reduce(self.extended.take(self.row), axis=0)
+        return total
 
     def gather(self, variables: Reals) -> Reals:
         persons = self.weight * variables
