@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from enum import Enum, StrEnum
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
+from showthrough.cli import options
 from showthrough.cli.common import counting, errors_as_sentences, stages
+from showthrough.cli.options import Audience
 from showthrough.errors import InputError
-
-
-class Audience(StrEnum):
-    shareable = "shareable"
-    internal = "internal"
 
 
 class Changed(Enum):
@@ -28,16 +25,13 @@ def audit(
         list[Path],
         typer.Argument(help="CSV or Parquet files, or release folders, in order; or one history file (.toml)."),
     ],
-    id: Annotated[Optional[str], typer.Option("--id", help="Column with the person's pseudonym.")] = None,
-    sensitive: Annotated[Optional[str], typer.Option(help="Column with the sensitive value.")] = None,
-    group: Annotated[Optional[str], typer.Option(help="Column with the group.")] = None,
+    id: options.Id = None,
+    sensitive: options.Sensitive = None,
+    group: options.Group = None,
     quasi: Annotated[
         Optional[str], typer.Option(help="Quasi-identifiers of releases without ids, with commas: zip,age.")
     ] = None,
-    kind: Annotated[
-        Optional[str],
-        typer.Option(help="bucketized, generalized, counted or microaggregated, if the columns do not tell."),
-    ] = None,
+    kind: options.Kind = None,
     missing: Annotated[
         Optional[list[str]], typer.Option(help="A cell that stands for a missing value, such as ?; once per mark.")
     ] = None,
@@ -57,9 +51,7 @@ def audit(
         Optional[list[str]],
         typer.Option(help="NAME=FILE: the ids (one per line) of all who are in the release NAME."),
     ] = None,
-    hierarchy: Annotated[
-        Optional[list[str]], typer.Option(help="COLUMN=FILE: hierarchy of a quasi-identifier, as ARX writes it.")
-    ] = None,
+    hierarchy: options.Hierarchies = None,
     value_map: Annotated[
         Optional[list[str]],
         typer.Option(help="NAME=FILE: the common value for each value that the release NAME publishes."),
@@ -67,14 +59,9 @@ def audit(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show how cells were understood and who can be located.")
     ] = False,
-    values: Annotated[
-        Optional[list[Path]],
-        typer.Option(help="Second table of Anatomy's pair (group, value, count); once per release, in order."),
-    ] = None,
-    count: Annotated[
-        Optional[str], typer.Option(help="Column with the count in those tables, or in a table of counts.")
-    ] = None,
-    encoding: Annotated[Optional[str], typer.Option(help="Text encoding of CSV files, if not UTF-8.")] = None,
+    values: options.Values = None,
+    count: options.Count = None,
+    encoding: options.Encoding = None,
     changed: Annotated[
         Changed,
         typer.Option(help="An id whose groups share no value: refuse, or split into one person per release."),
@@ -102,8 +89,8 @@ def audit(
         Optional[float],
         typer.Option(min=0, help="Spend up to this many seconds on what no assignment of whole values allows."),
     ] = None,
-    json: Annotated[Optional[str], typer.Option(help="Write the audit as JSON to this file, or - for stdout.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no tables and no progress.")] = False,
+    json: options.Json = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience):

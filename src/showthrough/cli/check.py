@@ -8,9 +8,10 @@ from typing import Annotated, Optional
 
 import typer
 
-from showthrough.cli.audit import Audience
+from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences
 from showthrough.cli.limits import Limits
+from showthrough.cli.options import Audience
 
 FAILS = 1
 
@@ -51,11 +52,11 @@ def check(
     releases: Annotated[
         list[Path], typer.Argument(help="CSV or Parquet files, release folders, or a history file (.toml).")
     ],
-    id: Annotated[Optional[str], typer.Option("--id", help="Column with the person's pseudonym, if any.")] = None,
+    id: options.Id = None,
     sensitive: Annotated[
         Optional[list[str]], typer.Option(help="Column with the sensitive value; once per column.")
     ] = None,
-    group: Annotated[Optional[str], typer.Option(help="Column with the group, if the file has one.")] = None,
+    group: options.Group = None,
     quasi: Annotated[
         Optional[list[str]],
         typer.Option(
@@ -63,18 +64,10 @@ def check(
             "Default: all other columns."
         ),
     ] = None,
-    kind: Annotated[
-        Optional[str],
-        typer.Option(help="bucketized, generalized, counted or microaggregated, if the columns do not tell."),
-    ] = None,
-    values: Annotated[
-        Optional[list[Path]],
-        typer.Option(help="Second table of Anatomy's pair (group, value, count); once per release, in order."),
-    ] = None,
-    count: Annotated[
-        Optional[str], typer.Option(help="Column with the count in those tables, or in a table of counts.")
-    ] = None,
-    encoding: Annotated[Optional[str], typer.Option(help="Text encoding of CSV files, if not UTF-8.")] = None,
+    kind: options.Kind = None,
+    values: options.Values = None,
+    count: options.Count = None,
+    encoding: options.Encoding = None,
     suppressed: Annotated[
         Optional[str], typer.Option(help="Rows whose quasi-identifiers all read this (such as '*') are in no group.")
     ] = None,
@@ -105,20 +98,20 @@ def check(
             "as one value."
         ),
     ] = Others.alone,
-    k: Annotated[Optional[int], typer.Option("--k", help="k-anonymity.")] = None,
-    distinct_l: Annotated[Optional[int], typer.Option(help="Distinct l-diversity.")] = None,
-    frequency_l: Annotated[Optional[float], typer.Option(help="Frequency l-diversity.")] = None,
-    entropy_l: Annotated[Optional[float], typer.Option(help="Entropy l-diversity.")] = None,
-    recursive: Annotated[Optional[str], typer.Option(metavar="C,L", help="Recursive (c,l)-diversity.")] = None,
+    k: options.K = None,
+    distinct_l: options.DistinctL = None,
+    frequency_l: options.FrequencyL = None,
+    entropy_l: options.EntropyL = None,
+    recursive: options.Recursive = None,
     t: Annotated[Optional[float], typer.Option("--t", help="t-closeness.")] = None,
     distance: Annotated[
         Distance, typer.Option(help="Ground distance of t-closeness; hierarchy: that of the sensitive column.")
     ] = Distance.equal,
     reference: Annotated[Reference, typer.Option(help="Rows that t-closeness compares with.")] = Reference.all,
-    alpha: Annotated[Optional[float], typer.Option(help="(α,k)-anonymity, with the k of --k or 1.")] = None,
-    beta: Annotated[Optional[float], typer.Option(help="β-likeness.")] = None,
+    alpha: options.Alpha = None,
+    beta: options.Beta = None,
     enhanced: Annotated[bool, typer.Option("--enhanced", help="Enhanced β-likeness.")] = False,
-    delta_disclosure: Annotated[Optional[float], typer.Option(help="δ-disclosure.")] = None,
+    delta_disclosure: options.DeltaDisclosure = None,
     dissimilarity: Annotated[Optional[str], typer.Option(metavar="EPS,DELTA,K", help="(ε,δ)^k-dissimilarity.")] = None,
     metric: Annotated[
         Metric, typer.Option(help="Distance of dissimilarity; of several columns with --others together.")
@@ -126,9 +119,9 @@ def check(
     floor: Annotated[
         bool, typer.Option("--floor", help="Dissimilarity in the floor reading: at most so many neighbours, not fewer.")
     ] = False,
-    m_unique: Annotated[Optional[int], typer.Option(help="m-uniqueness.")] = None,
-    k_map: Annotated[Optional[int], typer.Option(help="k-map (needs --population).")] = None,
-    presence: Annotated[Optional[str], typer.Option(metavar="MIN,MAX", help="δ-presence (needs --population).")] = None,
+    m_unique: options.MUnique = None,
+    k_map: options.KMap = None,
+    presence: options.Presence = None,
     negations: Annotated[int, typer.Option(min=0, help="Show what so many excluded values of a person leave.")] = 0,
     risk: Annotated[
         Optional[Cells], typer.Option(help="Re-identification risk, with suppressed cells read as this.")
@@ -137,8 +130,8 @@ def check(
     audience: Annotated[
         Audience, typer.Option(help="shareable: counts only. internal: the worst groups by name.")
     ] = Audience.shareable,
-    json: Annotated[Optional[str], typer.Option(help="Write the result as JSON to this file, or - for stdout.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no tables.")] = False,
+    json: options.Json = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Check releases: which privacy models each satisfies, how well, and whether your limits hold."""
     limits = Limits(

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, out, stages
 from showthrough.errors import InputError
 from showthrough.report.printable import printable
@@ -24,30 +25,28 @@ def publish(
         str,
         typer.Option(help="mondrian, mondrian-relaxed, local-recoding, full-domain, anatomy, mdav or xcolor."),
     ] = "mondrian",
-    id: Annotated[Optional[str], typer.Option("--id", help="Column with the person's pseudonym.")] = None,
-    sensitive: Annotated[Optional[str], typer.Option(help="Column with the sensitive value.")] = None,
+    id: options.Id = None,
+    sensitive: options.Sensitive = None,
     quasi: Annotated[
         Optional[str], typer.Option(help="Quasi-identifiers with commas: zip,age. Default: all others.")
     ] = None,
-    hierarchy: Annotated[
-        Optional[list[str]], typer.Option(help="COLUMN=FILE: hierarchy of a quasi-identifier, as ARX writes it.")
-    ] = None,
-    k: Annotated[Optional[int], typer.Option("--k", help="k-anonymity.")] = None,
-    distinct_l: Annotated[Optional[int], typer.Option(help="Distinct l-diversity.")] = None,
-    frequency_l: Annotated[Optional[float], typer.Option(help="Frequency l-diversity.")] = None,
-    entropy_l: Annotated[Optional[float], typer.Option(help="Entropy l-diversity.")] = None,
-    recursive: Annotated[Optional[str], typer.Option(metavar="C,L", help="Recursive (c,l)-diversity.")] = None,
+    hierarchy: options.Hierarchies = None,
+    k: options.K = None,
+    distinct_l: options.DistinctL = None,
+    frequency_l: options.FrequencyL = None,
+    entropy_l: options.EntropyL = None,
+    recursive: options.Recursive = None,
     t: Annotated[Optional[float], typer.Option("--t", help="t-closeness (equal distance).")] = None,
-    alpha: Annotated[Optional[float], typer.Option(help="(α,k)-anonymity, with the k of --k or 1.")] = None,
-    beta: Annotated[Optional[float], typer.Option(help="β-likeness.")] = None,
-    delta_disclosure: Annotated[Optional[float], typer.Option(help="δ-disclosure.")] = None,
+    alpha: options.Alpha = None,
+    beta: options.Beta = None,
+    delta_disclosure: options.DeltaDisclosure = None,
     dissimilarity: Annotated[
         Optional[str], typer.Option(metavar="EPS,DELTA,K", help="(ε,δ)^k-dissimilarity, for xcolor.")
     ] = None,
     metric: Annotated[str, typer.Option(help="Distance of dissimilarity: numeric or equal.")] = "numeric",
-    m_unique: Annotated[Optional[int], typer.Option(help="m-uniqueness.")] = None,
-    k_map: Annotated[Optional[int], typer.Option(help="k-map (needs --population).")] = None,
-    presence: Annotated[Optional[str], typer.Option(metavar="MIN,MAX", help="δ-presence (needs --population).")] = None,
+    m_unique: options.MUnique = None,
+    k_map: options.KMap = None,
+    presence: options.Presence = None,
     population: Annotated[Optional[Path], typer.Option(help="The population, with the same quasi-identifiers.")] = None,
     kind: Annotated[
         Optional[str], typer.Option(help="generalized or bucketized, if not what the method makes.")
@@ -115,7 +114,7 @@ def publish(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release folder.")] = False,
     seconds: Annotated[float, typer.Option(min=1, help="Guard: time limit.")] = 600.0,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same release.")] = 0,
-    encoding: Annotated[Optional[str], typer.Option(help="Text encoding of CSV files, if not UTF-8.")] = None,
+    encoding: options.Encoding = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""

@@ -1,0 +1,53 @@
+"""Options that several commands share: one home for each, so that their names and help agree.
+
+An option stays with its command if it means something else there.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+class Audience(StrEnum):
+    shareable = "shareable"
+    internal = "internal"
+
+
+# What is read
+Id = Annotated[Optional[str], typer.Option("--id", help="Column with the person's pseudonym, if any.")]
+Sensitive = Annotated[Optional[str], typer.Option(help="Column with the sensitive value.")]
+Group = Annotated[Optional[str], typer.Option(help="Column with the group, if the file has one.")]
+Kind = Annotated[
+    Optional[str],
+    typer.Option(help="bucketized, generalized, counted or microaggregated, if the columns do not tell."),
+]
+Values = Annotated[
+    Optional[list[Path]],
+    typer.Option(help="Second table of Anatomy's pair (group, value, count); once per release, in order."),
+]
+Count = Annotated[Optional[str], typer.Option(help="Column with the count in those tables, or in a table of counts.")]
+Hierarchies = Annotated[
+    Optional[list[str]], typer.Option(help="COLUMN=FILE: hierarchy of a quasi-identifier, as ARX writes it.")
+]
+Encoding = Annotated[Optional[str], typer.Option(help="Text encoding of CSV files, if not UTF-8.")]
+
+# Limits
+K = Annotated[Optional[int], typer.Option("--k", help="k-anonymity.")]
+DistinctL = Annotated[Optional[int], typer.Option(help="Distinct l-diversity.")]
+FrequencyL = Annotated[Optional[float], typer.Option(help="Frequency l-diversity.")]
+EntropyL = Annotated[Optional[float], typer.Option(help="Entropy l-diversity.")]
+Recursive = Annotated[Optional[str], typer.Option(metavar="C,L", help="Recursive (c,l)-diversity.")]
+Alpha = Annotated[Optional[float], typer.Option(help="(α,k)-anonymity, with the k of --k or 1.")]
+Beta = Annotated[Optional[float], typer.Option(help="β-likeness.")]
+DeltaDisclosure = Annotated[Optional[float], typer.Option(help="δ-disclosure.")]
+MUnique = Annotated[Optional[int], typer.Option(help="m-uniqueness.")]
+KMap = Annotated[Optional[int], typer.Option(help="k-map (needs --population).")]
+Presence = Annotated[Optional[str], typer.Option(metavar="MIN,MAX", help="δ-presence (needs --population).")]
+
+# What is written
+Json = Annotated[Optional[str], typer.Option(help="Write the result as JSON to this file, or - for stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no tables and no progress.")]
