@@ -6,8 +6,10 @@ A proof stands on its own. `verify` replays it from the published releases in wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from showthrough.register.locating import names_of
 from showthrough.register.place import Given, declared, place, register_of
 from showthrough.register.placing import Placing
 from showthrough.release.release import Release
+
+Replay = Callable[..., bool]
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,40 @@ class Argument:
         return tuple(dict.fromkeys((r.release, r.group) for r in self.rows))
 
 
+class _Verifiable(ABC):
+    """Steps that anybody can replay."""
+
+    steps: tuple[Argument, ...]
+    changed: str
+
+    def verify(
+        self,
+        releases: Sequence[Release],
+        *,
+        register: Any = None,
+        membership: Mapping[str, Any] | None = None,
+        domain: Sequence[Any] = (),
+    ) -> bool:
+        """Re-check the proof from the published releases alone, in whole numbers.
+
+        Where persons were placed by a register or a membership, give the same again.
+        """
+        told, members = _members(releases, register, membership)
+        return members is not None and self._replay()(
+            told,
+            members,
+            domain=declared(told, domain),
+            steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
+            split=self.changed == "split",
+        )
+
+    @abstractmethod
+    def _replay(self) -> Replay:
+        """The check of what is claimed, which wants the releases, who can be where, and the steps."""
+
+
 @dataclass(frozen=True, repr=False)
-class Proof:
+class Proof(_Verifiable):
     """Why a value is certain or impossible for a person.
 
     ``by`` is "sets" (the value is missing in one of the person's groups, or the only one common to
@@ -66,29 +102,8 @@ class Proof:
     changed: str = "refuse"
     release: int | None = None
 
-    def verify(
-        self,
-        releases: Sequence[Release],
-        *,
-        register: Any = None,
-        membership: Mapping[str, Any] | None = None,
-        domain: Sequence[Any] = (),
-    ) -> bool:
-        """Re-check the proof from the published releases alone, in whole numbers.
-
-        Where persons were placed by a register or a membership, give the same again.
-        """
-        releases, members = _members(releases, register, membership)
-        return members is not None and proof_check.holds(
-            releases,
-            members,
-            domain=declared(releases, domain),
-            steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
-            person=(self.id, self.release),
-            value=self.value,
-            fact=self.fact,
-            split=self.changed == "split",
-        )
+    def _replay(self) -> Replay:
+        return partial(proof_check.holds, person=(self.id, self.release), value=self.value, fact=self.fact)
 
     def __str__(self) -> str:
         verb = "has" if self.fact == "certain" else "cannot have"
@@ -102,30 +117,15 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Contradiction:
+class Contradiction(_Verifiable):
     """Why no assignment of values to persons fits the releases; the last step is overfull."""
 
     steps: tuple[Argument, ...]
     names: tuple[str, ...]
     changed: str = "refuse"
 
-    def verify(
-        self,
-        releases: Sequence[Release],
-        *,
-        register: Any = None,
-        membership: Mapping[str, Any] | None = None,
-        domain: Sequence[Any] = (),
-    ) -> bool:
-        """Re-check from the published releases alone."""
-        releases, members = _members(releases, register, membership)
-        return members is not None and proof_check.contradicts(
-            releases,
-            members,
-            domain=declared(releases, domain),
-            steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
-            split=self.changed == "split",
-        )
+    def _replay(self) -> Replay:
+        return proof_check.contradicts
 
     def __str__(self) -> str:
         return "\n".join(_numbered(self.steps))
