@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,33 +12,14 @@ from showthrough.anonymizers.local_recoding import local_recoding
 from showthrough.anonymizers.loss import cost, group_losses, merge_alike
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
-from tests.anonymizers.tables import adult, entropy_at_least, equal_distance_at_most, tables
-from tests.oracles import groupings
+from tests.anonymizers.satisfied import CRITERIA, assert_every_group_satisfies
+from tests.anonymizers.tables import adult, entropy_at_least, tables
 
 
 @settings(max_examples=70, deadline=None)
-@given(tables(), st.integers(1, 5), st.sampled_from(["k", "entropy", "t"]), st.integers(0, 3))
+@given(tables(), st.integers(1, 5), st.sampled_from(list(CRITERIA)), st.integers(0, 3))
 def test_every_group_satisfies(table, k, criterion, passes):
-    columns, sensitive = table
-    if len(sensitive) < k:
-        return
-    allowed = {"k": None, "entropy": entropy_at_least(2), "t": equal_distance_at_most(0.3)}[criterion]
-    try:
-        found = local_recoding(columns, Requirement(k, sensitive, allowed), passes=passes)
-    except InputError:
-        assert criterion == "entropy"
-        assert groupings.entropy(sensitive.tolist()) < math.log(2)
-        return
-    groups = groupings.members(found.group)
-    assert sorted(groups) == list(range(found.groups))
-    assert sum(map(len, groups.values())) == len(sensitive)
-    for part in groups.values():
-        assert len(part) >= k
-        values = [int(sensitive[i]) for i in part]
-        if criterion == "entropy":
-            assert groupings.entropy(values) >= math.log(2) - 1e-9
-        if criterion == "t":
-            assert groupings.equal_distance(values, sensitive.tolist()) <= 0.3 + 1e-9
+    assert_every_group_satisfies(partial(local_recoding, passes=passes), table, k=k, criterion=criterion)
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from showthrough.anonymizers.loss import cost
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
-from tests.anonymizers.tables import adult, entropy_at_least, equal_distance_at_most, tables
+from tests.anonymizers.satisfied import CRITERIA, assert_every_group_satisfies
+from tests.anonymizers.tables import adult, entropy_at_least, tables
 from tests.oracles import groupings
 
 
@@ -39,29 +41,9 @@ def test_strict_is_the_recursion(rows, k, diverse):
 
 
 @settings(max_examples=150, deadline=None)
-@given(tables(), st.integers(1, 5), st.booleans(), st.sampled_from(["k", "entropy", "t"]))
+@given(tables(), st.integers(1, 5), st.booleans(), st.sampled_from(list(CRITERIA)))
 def test_every_group_satisfies(table, k, relaxed, criterion):
-    columns, sensitive = table
-    if len(sensitive) < k:
-        return
-    allowed = {"k": None, "entropy": entropy_at_least(2), "t": equal_distance_at_most(0.3)}[criterion]
-    requirement = Requirement(k, sensitive, allowed)
-    try:
-        found = mondrian(columns, requirement, relaxed=relaxed)
-    except InputError:
-        assert criterion == "entropy"
-        assert groupings.entropy(sensitive.tolist()) < math.log(2)
-        return
-    groups = groupings.members(found.group)
-    assert sorted(groups) == list(range(found.groups))
-    assert sum(map(len, groups.values())) == len(sensitive)
-    for part in groups.values():
-        assert len(part) >= k
-        values = [int(sensitive[i]) for i in part]
-        if criterion == "entropy":
-            assert groupings.entropy(values) >= math.log(2) - 1e-9
-        if criterion == "t":
-            assert groupings.equal_distance(values, sensitive.tolist()) <= 0.3 + 1e-9
+    assert_every_group_satisfies(partial(mondrian, relaxed=relaxed), table, k=k, criterion=criterion)
 
 
 @settings(max_examples=100, deadline=None)
