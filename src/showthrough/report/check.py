@@ -15,7 +15,6 @@ from typing import Any
 
 import polars as pl
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from showthrough import __version__
@@ -24,6 +23,7 @@ from showthrough.criteria.examine import Part
 from showthrough.criteria.risk import Risk
 from showthrough.measuring.measure import Utility
 from showthrough.report.printable import printable
+from showthrough.report.tables import Column, WordTable
 
 SCHEMA = "showthrough.check"
 VERSION = 1
@@ -222,13 +222,8 @@ def _alike(worst: Sequence[dict[str, Any]]) -> str:
     return ", ".join(told)
 
 
-def _table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(title=Text(printable(title)), title_justify="left", title_style="bold")
-    for k, name in enumerate(names):
-        table.add_column(name, justify="right" if k == 1 else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
+def _table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> WordTable:
+    return WordTable(title, [Column(name, whole=name == "level") for name in names], rows)
 
 
 def _number(level: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,6 +16,7 @@ from showthrough.inference.narrate import listed
 from showthrough.inference.posterior import Posterior
 from showthrough.report.content import facts, facts_frame, summary
 from showthrough.report.printable import printable
+from showthrough.report.tables import Column, WordTable
 
 SHOWN = 40
 
@@ -52,55 +53,44 @@ def _bullets(lines: Sequence[str]) -> Table:
     return table
 
 
-def releases_table(audit: Audit) -> Table:
+def releases_table(audit: Audit) -> WordTable:
     """Each release alone beside all together."""
-    table = Table(title="Each release alone, and all together", title_justify="left", title_style="bold")
-    for name in (
-        "",
-        "persons",
-        "groups",
-        "values",
-        "certain persons",
-        "entropy (nats)",
-        "same persons, joined",
-    ):
-        table.add_column(name, justify="left" if not name else "right", overflow="fold")
+    names = ("persons", "groups", "values", "certain persons", "entropy (nats)", "same persons, joined")
+    rows: list[list[str | Text]] = []
     for r in audit.releases:
         drop = 1 - r.entropy_joined_nats / r.entropy_alone_nats if r.entropy_alone_nats else 0.0
-        table.add_row(
-            Text(printable(f"{r.name} alone")),
-            str(r.persons),
-            str(r.groups),
-            str(r.values),
-            str(r.certain_alone),
-            f"{r.entropy_alone_nats:.6f}",
-            f"{r.entropy_joined_nats:.6f} (−{100 * max(drop, 0):.1f} %)",
+        rows.append(
+            [
+                f"{r.name} alone",
+                str(r.persons),
+                str(r.groups),
+                str(r.values),
+                str(r.certain_alone),
+                f"{r.entropy_alone_nats:.6f}",
+                f"{r.entropy_joined_nats:.6f}\n(−{100 * max(drop, 0):.1f} %)",
+            ]
         )
     j = audit.joint
     style = "bold red" if j.newly_certain else "bold"
-    table.add_row(
-        "all together", str(j.persons), "", str(j.values), str(j.certain), f"{j.entropy_nats:.6f}", "", style=style
-    )
-    return table
+    together = ("all together", str(j.persons), "", str(j.values), str(j.certain), f"{j.entropy_nats:.6f}", "")
+    rows.append([Text(cell, style=style) for cell in together])
+    columns = [Column(""), *(Column(name, whole=True) for name in names)]
+    return WordTable("Each release alone, and all together", columns, rows)
 
 
-def frame_table(frame: pl.DataFrame, *, title: str, most: int = 200) -> Table:
-    """A frame as a table."""
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for name in frame.columns:
-        table.add_column(name, overflow="fold", justify="right" if frame[name].dtype.is_numeric() else "left")
-    for row in frame.head(most).iter_rows():
-        table.add_row(*(Text(printable(_shown(cell))) for cell in row))
-    if frame.height > most:
-        table.caption = f"… and {frame.height - most} more"
-    return table
+def frame_table(frame: pl.DataFrame, *, title: str, whole: Collection[str] = (), most: int = 200) -> WordTable:
+    """A frame as a table; numbers and the columns named ``whole`` are kept whole."""
+    columns = [Column(name, whole=name in whole or frame[name].dtype.is_numeric()) for name in frame.columns]
+    rows = [[_shown(cell) for cell in row] for row in frame.head(most).iter_rows()]
+    more = frame.height - most
+    return WordTable(title, columns, rows, caption=f"… and {more} more" if more > 0 else "")
 
 
 def _shown(cell: Any) -> str:
     return "" if cell is None else f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
-def locatability_table(frame: pl.DataFrame) -> Table:
+def locatability_table(frame: pl.DataFrame) -> WordTable:
     """How many persons of the register fit one, several or no group of each release."""
     told = frame.filter((pl.col("persons") > 0) | (pl.col("fits") == "one group"))
     shown = told.select(
@@ -110,9 +100,8 @@ def locatability_table(frame: pl.DataFrame) -> Table:
         (pl.col("share") * 100).round(1).cast(pl.String).add(" %").alias("share"),
         pl.concat_str([pl.col("column"), pl.col("reason")], separator=": ", ignore_nulls=True).alias("why none"),
     )
-    return frame_table(
-        shown, title="How many groups the persons of the register fit, whether they are in the release or not"
-    )
+    title = "How many groups the persons of the register fit, whether they are in the release or not"
+    return frame_table(shown, title=title, whole=["share"])
 
 
 def show_facts(console: Console, entries: Sequence[Mapping[str, Any]], *, total: int) -> None:
@@ -135,17 +124,15 @@ def show_facts(console: Console, entries: Sequence[Mapping[str, Any]], *, total:
         console.print(Text(f"… and {total - len(entries)} more facts: --people FILE writes them all.", style="dim"))
 
 
-def posterior_table(history: Sequence[tuple[str, Posterior]], *, title: str) -> Table:
+def posterior_table(history: Sequence[tuple[str, Posterior]], *, title: str) -> WordTable:
     """P(value | person) from several views side by side; certain values stand out."""
     together = history[-1][1]
-    table = Table(title=title, title_justify="left", title_style="bold", show_lines=False)
-    table.add_column("person", justify="right", overflow="fold")
-    for name, _ in history:
-        table.add_column(Text(printable(name)), overflow="fold")
-    for person in together.history.ids:
-        cells = [_distribution(post, person, last=post is together) for _, post in history]
-        table.add_row(Text(printable(str(person))), *cells)
-    return table
+    columns = [Column("person", whole=True), *(Column(name) for name, _ in history)]
+    rows: list[list[str | Text]] = [
+        [str(person), *(_distribution(post, person, last=post is together) for _, post in history)]
+        for person in together.history.ids
+    ]
+    return WordTable(title, columns, rows)
 
 
 def _distribution(post: Posterior, person: Any, *, last: bool) -> Text:
