@@ -214,7 +214,8 @@ def _show_comparison(found: Any) -> None:
 
     table, remarks = page(found)
     console = out()
-    console.print(frame_table(table, title="Strategies for the next release (nothing was written)"))
+    title = "Strategies for the next release (nothing was written)"
+    console.print(frame_table(table, title=title, whole=table.columns[1:]))
     for remark in remarks:
         console.print(Text(printable(remark)))
 

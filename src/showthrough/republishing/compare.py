@@ -91,17 +91,17 @@ def _certain(post: Posterior) -> set[str]:
 
 
 def page(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The comparison in columns that fit 100 characters, and the remarks as lines below it."""
+    """The comparison with a column for every strategy, which fits 80 characters, and the remarks as lines below it."""
     names = {
-        "newly_certain": "certain", "over_limit": "over", "joint_entropy": "entropy", "counterfeits": "fakes",
-        "withheld": "withheld", "gcp_of_groups": "GCP", "query_error": "queries", "seconds": "s",
+        "newly_certain": ("persons made certain", 0), "over_limit": ("persons over limit", 0),
+        "joint_entropy": ("joint entropy (nats)", 1), "counterfeits": ("counterfeits", 0),
+        "withheld": ("records withheld", 0), "gcp_of_groups": ("GCP of the groups", 4),
+        "query_error": ("query error", 4), "seconds": ("seconds", 1),
     }  # fmt: skip
-    rounded = found.with_columns(
-        pl.col("joint_entropy").round(1), pl.col("gcp_of_groups", "query_error").round(4), pl.col("seconds").round(1)
-    )
-    told = [
-        "certain: persons newly certain; over: persons over the limit; entropy: joint, in nats; fakes: counterfeits;",
-        "GCP: of the groups; queries: median relative error of counting queries; s: seconds.",
+    rows = [
+        (measure, *("" if level is None else f"{level:.{digits}f}" for level in found[name]))
+        for name, (measure, digits) in names.items()
     ]
+    told = "The query error is the median relative error of counting queries."
     remarks = [f"{s}: {r}" for s, r in found.filter(pl.col("remark") != "").select("strategy", "remark").iter_rows()]
-    return rounded.drop("remark").rename(names), [*told, *remarks]
+    return pl.DataFrame(rows, schema=["measure", *found["strategy"]], orient="row"), [told, *remarks]
