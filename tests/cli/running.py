@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from dataclasses import dataclass
 from unittest import mock
@@ -21,11 +22,18 @@ class Done:
     err: str
 
 
-def run(*arguments: object, encoding: str = "utf-8") -> Done:
+def run(*arguments: object, encoding: str = "utf-8", columns: int | None = None) -> Done:
+    """``columns`` is what COLUMNS says; without it, the width does not depend on where the tests run."""
     streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True) for _ in range(2)]
     argv = ["showthrough", *map(str, arguments)]
     code = 0
-    with mock.patch.multiple(sys, argv=argv, stdout=streams[0], stderr=streams[1]):
+    environment = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
+    if columns is not None:
+        environment["COLUMNS"] = str(columns)
+    with (
+        mock.patch.multiple(sys, argv=argv, stdout=streams[0], stderr=streams[1]),
+        mock.patch.dict(os.environ, environment, clear=True),
+    ):
         try:
             main()
         except SystemExit as end:

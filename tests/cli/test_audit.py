@@ -220,9 +220,15 @@ def test_infinite_values_are_json(home):
 @pytest.mark.parametrize("name", ["[bold]x", "[/red]", "[red]D1[/red]", "{0}", "a b"])
 def test_odd_file_names(home, name):
     os.rename("D1.csv", f"{name.replace('/', '')}.csv")
-    done = run("audit", f"{name.replace('/', '')}.csv", "D2.csv", *ROLES, "--audience", "internal")
+    done = run("audit", f"{name.replace('/', '')}.csv", "D2.csv", *ROLES, "--audience", "internal", columns=120)
     assert done.code == 0
     assert f"{name.replace('/', '')} alone" in done.out
+
+
+@pytest.mark.parametrize(("columns", "width"), [(None, 80), (0, 80), (60, 60), (200, 200)])
+def test_piped_output_is_as_wide_as_columns_says(home, columns, width):
+    done = run("audit", "D1.csv", "D2.csv", *ROLES, "--audience", "internal", columns=columns)
+    assert width - 20 < max(map(len, done.out.splitlines())) <= width
 
 
 def test_control_characters_do_not_reach_the_terminal(home):

@@ -19,6 +19,8 @@ INCONCLUSIVE = 4
 INTERRUPTED = 130
 READER_LEFT = 141  # as a shell reports it; 1 would say that a limit was broken
 
+PIPED = 80  # characters in a line
+
 
 @contextlib.contextmanager
 def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
@@ -90,6 +92,12 @@ class _Output(Console):
 
 
 def out() -> Console:
-    """The console for results; wide enough for tables when piped into a file."""
+    """The console for results: as wide as the terminal; piped, as COLUMNS says or PIPED.
+
+    What lands in a file does not depend on the window that the command was started in.
+    """
     console = _Output(highlight=False)
-    return console if console.is_terminal else _Output(width=max(console.width, 120), highlight=False)
+    if console.is_terminal:
+        return console
+    asked = os.environ.get("COLUMNS", "")
+    return _Output(width=int(asked) if asked.isdecimal() and int(asked) else PIPED, highlight=False)
