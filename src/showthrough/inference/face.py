@@ -17,7 +17,7 @@ from showthrough.errors import InternalError
 from showthrough.inference import flow, weighing
 from showthrough.inference.history import ABSENT
 from showthrough.inference.problem import Problem
-from showthrough.inference.remaining import Remaining
+from showthrough.inference.remaining import Remaining, choices_of
 from showthrough.table.arrays import Flags, Ints
 
 NEVER = np.iinfo(np.int32).max
@@ -64,12 +64,10 @@ class Face:
     suspects: Flags  # [v] zeros that are likely but not proven; they stay in the problem
     steps: list[Step] = field(default_factory=list)
     choices: Ints = field(init=False)  # [m] how many variables are left for each signature
-    even: Flags = field(init=False)  # [m] signatures for which spreading evenly what is left is the answer
     _flows: dict[tuple[int, int, int, int], flow.PairFlow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.recount()
-        self.even = np.zeros(self.problem.signatures, dtype=bool)
 
     @classmethod
     def whole(cls, problem: Problem) -> Face:
@@ -101,18 +99,13 @@ class Face:
             while len(self._flows) >= _KEPT_FLOWS:
                 del self._flows[next(iter(self._flows))]
             alive = self.alive_before(step)
-            free = Remaining.of(self.problem, alive, left_for_each(self.problem, alive))
+            free = Remaining.of(self.problem, alive, choices_of(self.problem, alive))
             self._flows[key] = flow.pair_flow(free.only(self.problem.value[free.variable] == value), first, second)
         return self._flows[key]
 
     def recount(self) -> None:
         """Count what is left after ``alive`` was changed by hand."""
-        self.choices = left_for_each(self.problem, self.alive)
-
-
-def left_for_each(problem: Problem, alive: Flags) -> Ints:
-    """[m] how many variables are alive for each signature."""
-    return np.add.reduceat(alive, problem.start[:-1], dtype=np.int64)
+        self.choices = choices_of(self.problem, self.alive)
 
 
 def inherited(face: Face, problem: Problem, source: Ints) -> Face:
@@ -132,8 +125,8 @@ def take_over(face: Face, part: Face, variables: Ints, rows: Ints) -> None:
     face.recount()
 
 
-def close_by_flow(face: Face) -> None:
-    """Run the flows of all pairs of releases that share persons, round after round.
+def close_by_flow(face: Face) -> Remaining:
+    """Run the flows of all pairs of releases that share persons, round after round; gives what is then open.
 
     It ends when a round changes nothing, or on large problems next to nothing: what is left is found
     from the Newton direction.
@@ -151,7 +144,7 @@ def close_by_flow(face: Face) -> None:
                     free = propagate(face)
         after = int(face.alive.sum())
         if before - after <= after // _NEXT_TO_NOTHING:
-            return
+            return free
 
 
 def linked_pairs(problem: Problem) -> list[tuple[int, int]]:
@@ -189,19 +182,19 @@ def propagate(face: Face) -> Remaining:
             raise Contradicted(_needs_everybody(problem, sign[:-1] > 0, both))
         zero |= ~one & (taken > 0).take(free.signature)
         zeros, weights = free.variable.take(np.flatnonzero(zero)), sign.take(rows).astype(np.int64)
-        _refuse_used_up(face, zeros, rows[weights < 0])
+        if not problem.plain:
+            _refuse_used_up(face, zeros, rows[weights < 0])
         face.exclude(zeros, WeighingStep(rows, weights, np.arange(rows.size)))
         free = free.without(zero, ~zero & (face.choices == 1).take(free.signature))
-    even = free.even()
-    face.even[free.signature[even]] = True
-    return free.only(~even)
+    return free.only(~free.even())
 
 
 def _refuse_used_up(face: Face, zeros: Ints, closed: Ints) -> None:
-    """Somebody all of whose seats stand in one row that others have used up: the row alone is the contradiction."""
+    """Somebody all of whose seats stand in one row that others have used up: the row alone is the contradiction.
+
+    Where everybody has one seat this cannot be: values differ, so no row holds all of them.
+    """
     problem = face.problem
-    if problem.plain:  # values differ, so no row holds all of them
-        return
     alive = face.alive.copy()
     alive[zeros] = False
     kept = np.add.reduceat(alive, problem.start[:-1], dtype=np.int64)

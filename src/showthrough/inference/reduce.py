@@ -14,7 +14,8 @@ import numpy as np
 from showthrough.inference import graphs
 from showthrough.inference.passes import Sweeps, sweeps_over
 from showthrough.inference.problem import Problem
-from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
+from showthrough.inference.remaining import Remaining, choices_of
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,18 @@ class Reduced:
         return full
 
 
-def reduce(problem: Problem, alive: Flags, even: Flags | None = None) -> Reduced:
-    """Apply the chain; ``even`` are signatures that need no solver."""
-    count, signatures = _fix_certain(problem, alive)
-    signatures &= ~unweighed(problem, alive)
-    if even is not None:
-        signatures &= ~even
-    variable_of = np.flatnonzero(alive & signatures[problem.signature])
-    row, row_of = _served_rows(problem, variable_of)
-    signature = problem.signature[variable_of]
+def reduce(problem: Problem, alive: Flags) -> Reduced:
+    """Apply the chain to all that has a choice and is weighed by some row."""
+    free = Remaining.of(problem, alive, choices_of(problem, alive))
+    if not problem.plain:
+        free = free.only(~unweighed(problem, alive)[free.signature])
+    return reduced_to(free)
+
+
+def reduced_to(free: Remaining) -> Reduced:
+    """What remains as a problem of its own."""
+    problem, variable_of, signature = free.problem, free.variable, free.signature
+    row, row_of = _served_rows(free)
     first = np.flatnonzero(np.append(True, signature[1:] != signature[:-1])) if signature.size else variable_of
     own, start = signature[first], np.append(first, signature.size)
     component, row_component, components = _components(start, row, row_of.size)
@@ -89,7 +93,7 @@ def reduce(problem: Problem, alive: Flags, even: Flags | None = None) -> Reduced
         weight=problem.weight[own].astype(np.float64),
         start=start.astype(np.int64, copy=False),
         row=np.ascontiguousarray(row),
-        count=count[row_of].astype(np.float64),
+        count=free.left[row_of].astype(np.float64),
         signature_component=component,
         row_component=row_component,
         row_block=problem.block[problem.row_group[row_of]],
@@ -101,8 +105,8 @@ def reduce(problem: Problem, alive: Flags, even: Flags | None = None) -> Reduced
 
 def shares(problem: Problem, alive: Flags) -> Reals:
     """[v] an even share of what is left for each signature."""
-    choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
-    return np.where(alive, (1.0 / np.maximum(choices, 1))[problem.signature], 0.0)
+    share = 1.0 / np.maximum(choices_of(problem, alive), 1)
+    return share.take(problem.signature) * alive
 
 
 def unweighed(problem: Problem, alive: Flags) -> Flags:
@@ -110,30 +114,19 @@ def unweighed(problem: Problem, alive: Flags) -> Flags:
     if problem.plain:
         return np.zeros(problem.signatures, dtype=bool)
     weighed = alive & (problem.row != problem.rows).any(axis=0)
-    choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
-    return ~np.logical_or.reduceat(weighed, problem.start[:-1]) & (choices > 1)
+    return np.asarray(~np.logical_or.reduceat(weighed, problem.start[:-1]) & (choices_of(problem, alive) > 1))
 
 
-def _fix_certain(problem: Problem, alive: Flags) -> tuple[Ints, Flags]:
-    """Counts without the persons who have one value left, and the signatures with a choice."""
-    choices = np.add.reduceat(alive.astype(np.int64), problem.start[:-1])
-    certain = np.flatnonzero(alive & (choices == 1)[problem.signature])
-    weight = problem.weight[problem.signature[certain]].astype(np.float64)
-    count = problem.count.copy()
-    for row in problem.row:
-        count -= sum_by(row[certain], weight, problem.rows + 1)[:-1].astype(np.int64)  # whole numbers: exact
-    return count, choices > 1
-
-
-def _served_rows(problem: Problem, variables: Ints) -> tuple[Codes, Ints]:
-    """The rows of some variables numbered from 0 over those that occur, and the row of the problem of each."""
-    row = np.stack([own[variables] for own in problem.row])
-    place = np.full(problem.rows + 1, -1, dtype=np.int32)
-    for own in row:
-        place[own] = 0
-    rows = np.flatnonzero(place[:-1] == 0)
-    place[rows], place[-1] = np.arange(rows.size), rows.size
-    return place[row], rows
+def _served_rows(free: Remaining) -> tuple[Codes, Ints]:
+    """The rows of the variables numbered from 0 over those that occur, and the row of the problem of each."""
+    rows = free.problem.rows
+    served = np.zeros(rows + 1, dtype=bool)
+    for own in free.row:
+        served[own] = True
+    row_of = np.flatnonzero(served[:-1])
+    place = np.empty(rows + 1, dtype=np.int32)
+    place[row_of], place[-1] = np.arange(row_of.size), row_of.size
+    return place.take(free.row), row_of
 
 
 def _components(start: Ints, row: Codes, rows: int) -> tuple[Ints, Ints, int]:

@@ -88,6 +88,11 @@ class Remaining:
         return total
 
 
+def choices_of(problem: Problem, alive: Flags) -> Ints:
+    """[m] how many variables are alive for each signature."""
+    return np.bincount(problem.signature.take(np.flatnonzero(alive)), minlength=problem.signatures)
+
+
 def _taken(problem: Problem, variable: Ints, left: Ints) -> Remaining:
     signature = problem.signature.take(variable)
     weight = problem.weight.take(signature).astype(np.float64)

@@ -27,7 +27,8 @@ from showthrough.inference.history import History, encode
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.problem import build, refuse_orphan_rows, select
-from showthrough.inference.reduce import Reduced, reduce, shares
+from showthrough.inference.reduce import Reduced, reduced_to, shares
+from showthrough.inference.remaining import Remaining
 from showthrough.register.locating import names_of
 from showthrough.register.place import Given, declared, register_of
 from showthrough.release.release import Release
@@ -182,22 +183,22 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
 
 def _close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, Reals]:
     with log.stage("certain and impossible"):
-        close_by_flow(face)
-    if not (~face.even & (face.choices > 1)).any():
+        free = close_by_flow(face)
+    if not free.variable.size:
         return shares(face.problem, face.alive), np.zeros(face.problem.rows)
-    reduced, corrected = _newton_in_bursts(face, log, start)
+    reduced, corrected = _newton_in_bursts(face, free, log, start)
     x = reduced.undo(np.maximum(corrected.x, 0.0), face.problem, face.alive)
     return x, reduced.undo_rows(corrected.mu, face.problem)
 
 
-def _newton_in_bursts(face: Face, log: Log, start: Reals | None) -> tuple[Reduced, newton.Corrected]:
+def _newton_in_bursts(face: Face, free: Remaining, log: Log, start: Reals | None) -> tuple[Reduced, newton.Corrected]:
     """What falls towards zero is proven zero and taken out, until the rest converges."""
     burst = spent = 0
     reduced = None
     while True:
         with log.stage("maximum entropy"):
             if reduced is None:
-                reduced, burst = reduce(face.problem, face.alive, face.even), _BURST
+                reduced, burst = reduced_to(free), _BURST
                 start = None if start is None else start[reduced.row_of]
             solution = newton.solve(reduced, start=start, max_steps=burst)
             log.add(solution)
@@ -218,7 +219,7 @@ def _newton_in_bursts(face: Face, log: Log, start: Reals | None) -> tuple[Reduce
                 if not found:
                     return reduced, corrected
             if found:
-                propagate(face)
+                free = propagate(face)
                 start, reduced = reduced.undo_rows(solution.mu, face.problem), None
             else:
                 spent, burst = spent + solution.newton_steps, 2 * burst
