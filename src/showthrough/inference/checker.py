@@ -64,7 +64,7 @@ def check(history: History, answer: Answer) -> Finding:
         part = slice(first, min(first + _CHUNK, signatures))
         wrong, divergence = _weigh(answer, part, persons, find, expected)
         np.maximum.at(residual, island_of_signature[part], wrong)
-        np.add.at(gap, island_of_signature[part], persons[part] * divergence)
+        gap += np.bincount(island_of_signature[part], weights=persons[part] * divergence, minlength=islands)
     np.maximum.at(residual, island_of_group[history.row_group], np.abs(expected - history.row_count))
     residual = np.where(np.isfinite(residual), residual, np.inf)
     gap = np.where(np.isfinite(gap), gap, np.inf)
@@ -90,7 +90,7 @@ def _weigh(
             at, here = at[at != _UNPUBLISHED], here[at != _UNPUBLISHED]
         expected += np.bincount(at, weights=weighted.take(here), minlength=expected.size)
         exponent[here] += answer.mu.take(at)
-    stray = np.maximum(stray, np.maximum(-p, np.abs(p) * ~possible))
+    np.maximum(stray, np.where(possible, -p, np.abs(p)), out=stray)
     wrong = np.abs(np.bincount(owner, weights=p, minlength=start.size - 1) - 1)
     if not (stray == 0).all():
         wrong = np.maximum(wrong, np.maximum.reduceat(stray, start[:-1]))

@@ -37,7 +37,7 @@ class Pairs:
 
     def left(self) -> Ints:
         """[m] how many values are left for each signature."""
-        return np.add.reduceat(self.alive.astype(np.int64), self.start[:-1])
+        return np.bincount(self.signature.take(np.flatnonzero(self.alive)), minlength=self.start.size - 1)
 
     @cached_property
     def best(self) -> Ints:

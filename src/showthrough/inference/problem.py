@@ -243,7 +243,7 @@ def _signatures(group_of: Codes) -> tuple[Codes, Ints, Ints]:
     of_person = np.empty(people, dtype=np.int64)
     of_person[order] = np.cumsum(new) - 1
     first = np.flatnonzero(new)
-    return np.ascontiguousarray(group_of[:, order[first]]), of_person, np.diff(first, append=people)
+    return group_of.take(order.take(first), axis=1), of_person, np.diff(first, append=people)
 
 
 def _seats(history: History, codes: Codes) -> tuple[Codes, Ints]:

@@ -291,7 +291,7 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
         variables=problem.variables,
         rows=problem.rows,
         components=finding.island_gap.size,
-        proven_zeros=int(named[pairs.signature[~pairs.alive]].sum()),
+        proven_zeros=int(named.take(pairs.signature.take(np.flatnonzero(~pairs.alive))).sum()),
         proven_ones=int(named[pairs.left() == 1].sum()),
         suspected_zeros=suspected,
         newton_steps=log.newton_steps,
