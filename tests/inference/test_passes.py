@@ -101,8 +101,8 @@ def test_scores_far_apart_neither_overflow_nor_vanish(seed):
 
 def solved(problem, threads, monkeypatch):
     """Everything that a large problem goes through, on this many threads."""
-    monkeypatch.setattr(passes, "LARGE", 0)
-    monkeypatch.setattr(passes, "_BLOCK", 16)
+    for limit, value in {"LARGE": 0, "_SHARED": 0, "_BLOCK": 16, "_STRETCH": 8}.items():
+        monkeypatch.setattr(passes, limit, value)
     monkeypatch.setattr(passes, "_cores", lambda: threads)
     solution = newton.solve(problem)
     corrected = newton.correct(problem, solution.mu)

@@ -260,7 +260,7 @@ def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, diagonal: Reals,
     goal = np.maximum(relative**2 * rz, noise)
     active = rz > goal
     least = np.where(active, np.inf, rz)  # a first step always descends, however the residual behaves
-    alpha, beta, better, Hd = np.zeros_like(rz), np.zeros_like(rz), active, r
+    alpha, beta, better, Hd = rz, rz, active, r
 
     def advance(stretch: Stretch) -> Reals:
         own, length = stretch.rows, stretch.on_rows(alpha)
@@ -281,12 +281,12 @@ def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, diagonal: Reals,
         Hd = kernel.hessian(x, direction)
         curvature = kernel.inner(direction, Hd)
         active &= curvature > 0
-        alpha = np.divide(rz, curvature, out=np.zeros_like(rz), where=active)
+        alpha = np.divide(rz, curvature, out=np.zeros(rz.size), where=active)
         new = kernel.sum_up(advance)
         better = active & (new < least)
-        least[better] = new[better]
+        np.copyto(least, new, where=better)
         active &= (new > goal) & (new < _RUNAWAY * least)
-        beta = np.divide(new, rz, out=np.zeros_like(rz), where=active)
+        beta = np.divide(new, rz, out=np.zeros(rz.size), where=active)
         kernel.sweeps.share(turn, kernel.stretches)
         rz = new
     short = np.flatnonzero((least > goal) & (kernel.component_rows <= _DENSE))

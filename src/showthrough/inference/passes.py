@@ -4,7 +4,7 @@ A pass reads every variable once. Up to `LARGE` variables it is a handful of cal
 whole arrays would travel through memory once per call, so the signatures are cut into blocks whose
 intermediate results stay in the cache, and the blocks are shared out among threads. Blocks and the order
 of all sums are fixed by the problem: the answer does not depend on the number of threads. Legend as in
-`newton`: mu multipliers [rows], x probabilities [v], d a direction [rows], w weights, c counts.
+`newton`: mu multipliers [rows], x probabilities [v], d a direction [rows], w weights.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -22,10 +21,14 @@ import numpy as np
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from showthrough.inference.reduce import Reduced
 
-LARGE = 200_000  # variables; up to here blocks and threads cost more than they save
-_BLOCK = 1 << 15  # variables or rows; half a dozen arrays of this size stay in the second-level cache
+LARGE = 60_000  # variables; up to here whole arrays stay in the cache by themselves
+_SHARED = 200_000  # variables; up to here handing blocks to threads costs more than it saves
+_BLOCK = 1 << 16  # variables; the few arrays of this size that are in use stay in the second-level cache
+_STRETCH = 1 << 15  # rows; a step of conjugate gradients uses more arrays at once
 _MOST_THREADS = 4  # more wait for the memory bus and the interpreter lock
 _CLOSE = 100.0  # nats between scores that exp can span without losing digits
 
@@ -62,9 +65,12 @@ class Sweeps(Protocol):
 
 
 def sweeps_over(problem: Reduced, *, threads: int | None = None) -> Sweeps:
-    """The quicker way for a problem of this size."""
-    if problem.start[-1] <= LARGE:
+    """The quickest way for a problem of this size."""
+    variables = int(problem.start[-1])
+    if variables <= LARGE:
         return Whole(problem)
+    if threads is None:
+        threads = min(_cores(), _MOST_THREADS) if variables > _SHARED else 1
     return Blocks(problem, threads=threads)
 
 
@@ -142,11 +148,11 @@ class Blocks:
     `bincount` does not, so sums per row are sparse products, one per release.
     """
 
-    def __init__(self, problem: Reduced, *, threads: int | None = None) -> None:
+    def __init__(self, problem: Reduced, *, threads: int) -> None:
         from scipy.sparse import csc_array
 
         self.problem = problem
-        self.threads = min(_cores(), _MOST_THREADS) if threads is None else threads
+        self.threads = threads
         self.blocks = list(_blocks(problem))
         self.work = np.empty(int(problem.start[-1]))  # what is being summed per row
         start = problem.start.astype(np.int32)
@@ -159,12 +165,14 @@ class Blocks:
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
         return ThreadPoolExecutor(self.threads)  # its threads end when this object is dropped
 
     def share(self, work: Callable[[T], None], items: Iterable[T]) -> None:
         """Do all items, each once, on whichever thread is free."""
         queue = deque(items)
-        if self.threads == 1:
+        if min(self.threads, len(queue)) <= 1:
             for item in queue:
                 work(item)
             return
@@ -178,7 +186,7 @@ class Blocks:
                 work(item)
 
         try:
-            for ended in [self._pool.submit(until_done) for _ in range(self.threads)]:
+            for ended in [self._pool.submit(until_done) for _ in range(min(self.threads, len(queue)))]:
                 ended.result()
         finally:
             queue.clear()  # an interrupt stops the other threads after their present block
@@ -291,8 +299,8 @@ class Stretch:
 def stretches(row_component: Ints, component_start: Ints) -> list[Stretch]:
     """Cut rows that are sorted by component into stretches that stay in the cache."""
     found = []
-    for a in range(0, row_component.size, _BLOCK):
-        b = min(a + _BLOCK, row_component.size)
+    for a in range(0, row_component.size, _STRETCH):
+        b = min(a + _STRETCH, row_component.size)
         own = slice(int(row_component[a]), int(row_component[b - 1]) + 1)
         first = np.maximum(component_start[own] - a, 0)
         found.append(Stretch(slice(a, b), own, first, np.diff(first, append=b - a)))
