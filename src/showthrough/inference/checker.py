@@ -22,7 +22,6 @@ from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 _CHUNK = 400_000  # signatures
 _TABLE = 16  # a table of all (group, value) may be this many times longer than what is published
-_UNPUBLISHED = -1
 
 
 @dataclass(frozen=True)
@@ -58,14 +57,14 @@ def check(history: History, answer: Answer) -> Finding:
     _refuse_foreign_seats(history, answer, signatures)
     island_of_signature, island_of_group, islands = _islands(history, answer)
     find = _row_finder(history)
-    expected = np.zeros(history.row_count.size)
+    expected = np.zeros(history.row_count.size + 2)  # and who is absent, and what nobody publishes
     residual, gap = np.zeros(islands), np.zeros(islands)
     for first in range(0, signatures, _CHUNK):
         part = slice(first, min(first + _CHUNK, signatures))
         wrong, divergence = _weigh(answer, part, persons, find, expected)
         np.maximum.at(residual, island_of_signature[part], wrong)
         gap += np.bincount(island_of_signature[part], weights=persons[part] * divergence, minlength=islands)
-    np.maximum.at(residual, island_of_group[history.row_group], np.abs(expected - history.row_count))
+    np.maximum.at(residual, island_of_group[history.row_group], np.abs(expected[:-2] - history.row_count))
     residual = np.where(np.isfinite(residual), residual, np.inf)
     gap = np.where(np.isfinite(gap), gap, np.inf)
     return Finding(float(residual.max(initial=0.0)), float(gap.max(initial=0.0)), residual, gap)
@@ -79,18 +78,13 @@ def _weigh(
     span = slice(int(answer.start[part.start]), int(answer.start[part.stop]))
     value, p, possible = answer.value[span], answer.p[span], answer.possible[span]
     owner = np.repeat(np.arange(part.stop - part.start), np.diff(start))
-    exponent, stray = np.zeros(p.size), np.zeros(p.size)
+    stray = np.maximum(np.where(possible, -p, np.abs(p)), 0.0)
     weighted = persons[part].take(owner) * p
-    for groups in answer.seat_groups:
-        own = groups.take(answer.seat[span])
-        here = np.flatnonzero(own != ABSENT)
-        at = find(own.take(here).astype(np.int64), value.take(here))
-        if (at == _UNPUBLISHED).any():  # a value that the group does not publish
-            stray[here[at == _UNPUBLISHED]] = np.abs(p[here[at == _UNPUBLISHED]])
-            at, here = at[at != _UNPUBLISHED], here[at != _UNPUBLISHED]
-        expected += np.bincount(at, weights=weighted.take(here), minlength=expected.size)
-        exponent[here] += answer.mu.take(at)
-    np.maximum(stray, np.where(possible, -p, np.abs(p)), out=stray)
+    rows = [find(groups.take(answer.seat[span]).astype(np.int64), value) for groups in answer.seat_groups]
+    for at in rows:
+        expected += np.bincount(at, weights=weighted, minlength=expected.size)
+        strange = np.flatnonzero(at == expected.size - 1)  # a value that the group does not publish
+        stray[strange] = np.maximum(stray[strange], np.abs(p[strange]))
     wrong = np.abs(np.bincount(owner, weights=p, minlength=start.size - 1) - 1)
     if not (stray == 0).all():
         wrong = np.maximum(wrong, np.maximum.reduceat(stray, start[:-1]))
@@ -100,7 +94,9 @@ def _weigh(
     at, some = np.flatnonzero(busy.take(owner)), np.flatnonzero(busy)
     if some.size:
         ends = np.concatenate([[0], np.cumsum(np.diff(start).take(some))])
-        divergence[some] = _divergence(p.take(at), possible.take(at), exponent.take(at), ends)
+        mu = np.append(answer.mu, [0.0, 0.0])
+        exponent = np.add.reduce([mu.take(own.take(at)) for own in rows])
+        divergence[some] = _divergence(p.take(at), possible.take(at), exponent, ends)
     return wrong, divergence
 
 
@@ -133,18 +129,19 @@ def _refuse_foreign_seats(history: History, answer: Answer, signatures: int) -> 
 
 
 def _row_finder(history: History) -> Callable[[Ints, Codes], Ints | Codes]:
-    """A function from (group, value) to the published row, or −1."""
+    """A function from (group, value) to the published row; one past the last for ABSENT, two where there is none."""
     span, groups = history.values.len(), int(history.first_group[-1])
     key = history.row_group.astype(np.int64) * span + history.row_value
     if groups * span <= _TABLE * key.size:
-        table = np.full(groups * span, _UNPUBLISHED, dtype=np.int32)
+        table = np.full((groups + 1) * span, key.size + 1, dtype=np.int32)
         table[key] = np.arange(key.size)
-        return lambda group, value: table.take(group * span + value)
+        table[groups * span :] = key.size
+        return lambda group, value: table.take(np.where(group == ABSENT, groups, group) * span + value)
 
     def search(group: Ints, value: Codes) -> Ints:
         wanted = group * span + value
         at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
-        return np.where(key[at] == wanted, at, _UNPUBLISHED)
+        return np.where(group == ABSENT, key.size, np.where(key[at] == wanted, at, key.size + 1))
 
     return search
 
