@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import scipy.sparse.csgraph  # noqa: F401 - loaded, as in any process that has asked a few times
 
 import showthrough as st
 from benchmarks import peers

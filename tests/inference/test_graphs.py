@@ -34,7 +34,7 @@ def same_partition(a, b):
 
 @pytest.fixture(params=["plain", "scipy", "scipy without loners"], autouse=True)
 def body(request, monkeypatch):
-    for limit in ("SMALL", "TINY"):
+    for limit in ("SMALL", "TINY", "PATIENCE"):
         monkeypatch.setattr(graphs, limit, 10**9 if request.param == "plain" else -1)
     if request.param == "scipy without loners":
         monkeypatch.setattr(graphs, "LONERS", 0)

@@ -14,9 +14,12 @@ import numpy as np
 
 from showthrough.table.arrays import Flags, Ints
 
+PATIENCE = 30_000  # edges walked in plain Python, all in all, that have cost as much as the import
 SMALL = 3000  # edges; up to here plain Python is quicker than importing SciPy
 LONERS = 100  # nodes without an edge that are worth leaving out
 TINY = 200  # edges; up to here it is quicker than calling SciPy
+
+_walked = [0]  # it decides how an answer is found, never what it is
 
 
 def components(nodes: int, tail: Ints, head: Ints) -> tuple[int, Ints]:
@@ -88,8 +91,11 @@ def maximum_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, si
 
 
 def _large(edges: int) -> bool:
-    """Whether SciPy is worth it: its price is the import, once."""
-    return edges > (TINY if "scipy.sparse.csgraph" in sys.modules else SMALL)
+    """Whether SciPy is worth it: its price is the import, once; a process that keeps asking pays it sooner or later."""
+    if "scipy.sparse.csgraph" in sys.modules:
+        return edges > TINY
+    _walked[0] += edges
+    return edges > SMALL or _walked[0] > PATIENCE
 
 
 def _sparse(nodes: int, tail: Ints) -> bool:
