@@ -57,7 +57,8 @@ def outside(problem: Problem, values: Codes) -> Ints:
 def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | None = None) -> PairFlow:
     """Find a flow that meets what is left of the counts of two releases.
 
-    ``earlier`` is a flow of the same pair to start from, made when more variables were open.
+    ``earlier`` is a flow of the same pair to start from, made when more variables were open; it is of no use
+    where some were left out as even that are no longer known to be.
     """
     problem, nodes = free.problem, node_count(free.problem)
     at = np.flatnonzero((free.row[first] != problem.rows) | (free.row[second] != problem.rows))
@@ -66,7 +67,7 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
     tail, head = free.row[first][at].astype(np.int64), free.row[second][at].astype(np.int64)
     tail, head = np.where(tail == problem.rows, beyond, tail), np.where(head == problem.rows, beyond, head)
     edge = np.full(problem.variables, -1, dtype=np.int64)
-    if earlier is None:
+    if earlier is None or (earlier.edge[variable] < 0).any():
         pairs, edge[variable] = np.unique(tail * nodes + head, return_inverse=True)
         edge_tail, edge_head, guess = pairs // nodes, pairs % nodes, None
     else:

@@ -11,7 +11,7 @@ from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 
 _ROUNDS = 20
-_EXACT = 2.0**53  # whole numbers up to here are exact in double precision
+_EXACT = 2**53  # whole numbers up to here are exact in double precision
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class Remaining:
     def even(self) -> Flags:
         """The variables of components where spreading everybody evenly meets all counts.
 
-        No spread is less certain, and as it excludes nothing, nothing there is forced.
+        No spread is less certain, and as it excludes nothing, nothing there is forced. Where this would
+        take long to find out, they are only those who are in no row at all.
         """
-        open_ = np.ones(self.variable.size, dtype=bool)
         choices = np.bincount(self.signature, minlength=self.problem.signatures)[self.signature]
         whole = math.lcm(*np.unique(choices).tolist()) if choices.size else 1
-        if whole * (self.weight.sum() + float(self.left.sum())) >= _EXACT:
-            return ~open_
+        if whole * int(self.weight.sum() + self.left.sum()) >= _EXACT:  # the multiple may be beyond any float
+            return self._unweighed()
         missed = self._per_row(self.weight * (whole / choices)) != np.append(self.left * whole, 0)
         part = self
         for _ in range(_ROUNDS):  # what is not even spreads over rows and signatures
@@ -74,12 +74,18 @@ class Remaining:
             lost[part.signature[missed.take(part.row).any(axis=0)]] = True
             spoiled = lost.take(part.signature)
             if not spoiled.any():
-                found = ~open_
+                found = np.zeros(self.variable.size, dtype=bool)
                 found[np.searchsorted(self.variable, part.variable)] = True
                 return found
             missed[part.row[:, spoiled]] = True
             part = part.only(~spoiled)
-        return ~open_
+        return self._unweighed()
+
+    def _unweighed(self) -> Flags:
+        """The variables of signatures none of whose choices is in any row."""
+        weighed = np.zeros(self.problem.signatures, dtype=bool)
+        weighed[self.signature[(self.row != self.problem.rows).any(axis=0)]] = True
+        return ~weighed.take(self.signature)
 
     def _per_row(self, figure: Reals) -> Reals:
         total = sum_by(self.row[0], figure, self.problem.rows + 1)
