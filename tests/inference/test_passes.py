@@ -1,5 +1,7 @@
 """Passes over the variables: equal to the dense formula, and the same bits on any number of threads."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -146,3 +148,20 @@ def test_an_error_on_a_thread_reaches_the_caller_and_ends_the_work(monkeypatch):
         way.share(work, range(100_000))
     assert len(done) < 100_000
     way.share(done.append, range(5))  # and the threads still serve
+
+
+def test_blocks_and_their_threads_go_with_the_problem(monkeypatch):
+    monkeypatch.setattr(passes, "LARGE", 0)
+    monkeypatch.setattr(passes, "_SHARED", 0)
+    monkeypatch.setattr(passes, "_BLOCK", 16)
+    monkeypatch.setattr(passes, "_cores", lambda: 3)
+    problem = random_problem(0)
+    problem.sweeps.softmax(np.zeros(problem.rows))
+    sweeps = weakref.ref(problem.sweeps)
+    gc.collect()
+    gc.disable()
+    try:
+        del problem
+        assert sweeps() is None  # without the collector, which comes seldom: large arrays do not call it
+    finally:
+        gc.enable()

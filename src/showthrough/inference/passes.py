@@ -151,7 +151,7 @@ class Blocks:
     def __init__(self, problem: Reduced, *, threads: int) -> None:
         from scipy.sparse import csc_array
 
-        self.problem = problem
+        self.weight = problem.weight  # not the problem, which holds these sweeps: a circle outlives its last user
         self.threads = threads
         self.blocks = list(_blocks(problem))
         self.work = np.empty(int(problem.start[-1]))  # what is being summed per row
@@ -220,10 +220,10 @@ class Blocks:
 
     def _persons(self, release: int, variables: Reals) -> Reals:
         self.persons[release].data = variables
-        return np.asarray(self.persons[release] @ self.problem.weight)
+        return np.asarray(self.persons[release] @ self.weight)
 
     def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
-        extended, x, log_sum = self._extended(mu), np.empty(self.work.size), np.empty(self.problem.weight.size)
+        extended, x, log_sum = self._extended(mu), np.empty(self.work.size), np.empty(self.weight.size)
         ones = np.ones(max(block.variables.stop - block.variables.start for block in self.blocks))
 
         def work(block: Block) -> None:
