@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from showthrough import Release, infer
+from showthrough.errors import InputError
 from tests.histories import release, releases
 
 
@@ -116,3 +117,12 @@ def test_one_case_in_a_huge_group_is_an_honest_small_value(scale):
     assert face.alive.tolist() == [True, True, True, False, True, True]
     assert x[1] == pytest.approx(1 / scale, rel=1e-9)
     assert x[5] == pytest.approx(0.5, abs=1e-12)
+
+
+def test_values_of_different_types_are_refused_in_a_sentence():
+    rels = [release([([1, 2], [0.5, 1.5])], "D1"), release([([1, 2], ["a", "b"])], "D2")]
+    kinds = r"^The values are of different types \(D1: Float64; D2: String{}\): make them the same\.$"
+    with pytest.raises(InputError, match=kinds.format("")):
+        infer(rels)
+    with pytest.raises(InputError, match=kinds.format("; the declared domain: String")):
+        infer(rels, domain=["c"])

@@ -114,7 +114,7 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
     member_ids = one_kind([p.ids for p in placings], "ids", names)
     told = [r.tally["value"] for r in releases]
     further = [pl.Series("value", given.domain)] if given.domain else []
-    tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"])
+    tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"][: len(told) + len(further)])
     ids, id_codes = codes_of(member_ids)
     values, value_codes = codes_of(tally_values, ordered=True)
     refuse_blanks(ids, "ids")
