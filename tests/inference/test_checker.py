@@ -106,6 +106,15 @@ def test_persons_in_the_wrong_signature_are_caught():
         checker.check(post.history, replace(answer_of(post), of_person=moved))
 
 
+@pytest.mark.parametrize("code", [-1, 5, 10**6])
+def test_values_that_do_not_exist_are_caught(code):
+    post = infer(figure1.releases())
+    values = post.problem.value.copy()
+    values[np.argmin(post.face.alive)] = code  # without probability, so that no count is missed
+    with pytest.raises(InternalError, match="value that does not exist"):
+        checker.check(post.history, replace(answer_of(post), value=values))
+
+
 def test_suspects_lower_the_status():
     assert judge(0.0, 0.0, 3) is Status.CERTIFIED
     assert judge(float("nan"), 0.0, 0) is Status.NOT_CONVERGED

@@ -54,7 +54,7 @@ def check(history: History, answer: Answer) -> Finding:
     """Recompute residual and gap of every island; signatures are taken in chunks to save memory."""
     signatures = answer.start.size - 1
     persons = np.bincount(answer.of_person, minlength=signatures).astype(np.float64)
-    _refuse_foreign_seats(history, answer, signatures)
+    _refuse_foreign(history, answer, signatures)
     island_of_signature, island_of_group, islands = _islands(history, answer)
     find = _row_finder(history)
     expected = np.zeros(history.row_count.size + 2)  # and who is absent, and what nobody publishes
@@ -100,8 +100,10 @@ def _weigh(
     return wrong, divergence
 
 
-def _refuse_foreign_seats(history: History, answer: Answer, signatures: int) -> None:
-    """The persons of a signature must agree, and its seats be made of the very groups they fit."""
+def _refuse_foreign(history: History, answer: Answer, signatures: int) -> None:
+    """The persons of a signature must agree, its seats be made of the very groups they fit, its values exist."""
+    if answer.value.size and not 0 <= answer.value.min() <= answer.value.max() < history.values.len():
+        raise InternalError("An answer tells of a value that does not exist.")
     codes = np.full((len(history.releases), signatures), ABSENT, dtype=np.int32)
     for code, of_person in zip(codes, history.group_of, strict=True):
         code[answer.of_person] = of_person
