@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from showthrough.inference import graphs
 from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 
-_ROUNDS = 20
+_ROUNDS = 20  # of spreading from row to row before components are counted out
 _EXACT = 2**53  # whole numbers up to here are exact in double precision
 
 
@@ -59,14 +60,14 @@ class Remaining:
     def even(self) -> Flags:
         """The variables of components where spreading everybody evenly meets all counts.
 
-        No spread is less certain, and as it excludes nothing, nothing there is forced. Where this would
-        take long to find out, they are only those who are in no row at all.
+        No spread is less certain, and as it excludes nothing, nothing there is forced. Who is in no row is
+        even too. Sums are of whole numbers: shares are counted in a common part of one person, and who has a
+        number of choices for which double precision has none counts as uneven.
         """
         choices = np.bincount(self.signature, minlength=self.problem.signatures)[self.signature]
-        whole = math.lcm(*np.unique(choices).tolist()) if choices.size else 1
-        if whole * int(self.weight.sum() + self.left.sum()) >= _EXACT:  # the multiple may be beyond any float
-            return self._unweighed()
+        whole = _common_multiple(np.unique(choices).tolist(), _EXACT // (1 + int(self.weight.sum() + self.left.sum())))
         missed = self._per_row(self.weight * (whole / choices)) != np.append(self.left * whole, 0)
+        missed[self.row[:, whole % choices != 0]] = True
         part = self
         for _ in range(_ROUNDS):  # what is not even spreads over rows and signatures
             missed[-1] = False  # the row of those who are absent
@@ -74,18 +75,26 @@ class Remaining:
             lost[part.signature[missed.take(part.row).any(axis=0)]] = True
             spoiled = lost.take(part.signature)
             if not spoiled.any():
-                found = np.zeros(self.variable.size, dtype=bool)
-                found[np.searchsorted(self.variable, part.variable)] = True
-                return found
+                break
             missed[part.row[:, spoiled]] = True
             part = part.only(~spoiled)
-        return self._unweighed()
+        else:
+            missed[-1] = False
+            part = part.only(~part._connected_to(missed))
+        found = np.zeros(self.variable.size, dtype=bool)
+        found[np.searchsorted(self.variable, part.variable)] = True
+        return found
 
-    def _unweighed(self) -> Flags:
-        """The variables of signatures none of whose choices is in any row."""
-        weighed = np.zeros(self.problem.signatures, dtype=bool)
-        weighed[self.signature[(self.row != self.problem.rows).any(axis=0)]] = True
-        return ~weighed.take(self.signature)
+    def _connected_to(self, rows: Flags) -> Flags:
+        """The variables of components with one of some rows."""
+        signatures, absent = self.problem.signatures, self.problem.rows
+        # an absence becomes a loop, so that the edges stay sorted by signature
+        heads = np.where(self.row == absent, self.signature, self.row.astype(np.int64) + signatures)
+        tails = np.repeat(self.signature, self.row.shape[0])
+        components, label = graphs.components(signatures + absent, tails, heads.T.ravel())
+        hit = np.zeros(components, dtype=bool)
+        hit[label[signatures + np.flatnonzero(rows[:-1])]] = True
+        return np.asarray(hit[label[self.signature]])
 
     def _per_row(self, figure: Reals) -> Reals:
         total = sum_by(self.row[0], figure, self.problem.rows + 1)
@@ -97,6 +106,15 @@ class Remaining:
 def choices_of(problem: Problem, alive: Flags) -> Ints:
     """[m] how many variables are alive for each signature."""
     return np.bincount(problem.signature.take(np.flatnonzero(alive)), minlength=problem.signatures)
+
+
+def _common_multiple(numbers: list[int], most: int) -> int:
+    """The least common multiple of as many numbers, smallest first, as keep it below ``most``."""
+    whole = 1
+    for number in numbers:
+        larger = math.lcm(whole, number)
+        whole = larger if larger < most else whole
+    return whole
 
 
 def _taken(problem: Problem, variable: Ints, left: Ints) -> Remaining:
