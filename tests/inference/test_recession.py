@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from showthrough import infer
-from showthrough.inference import recession
+from showthrough.inference import recession, run, support
 from showthrough.inference.face import Face, WeighingStep, close_by_flow
 from showthrough.inference.history import encode
 from showthrough.inference.problem import build
@@ -91,3 +91,16 @@ def test_an_honest_direction_proves_nothing():
         d = rng.normal(size=reduced.rows).round(1)
         x = np.full(reduced.variable_of.size, 0.01)
         assert recession.prove(reduced, x, d).zeros.size == 0
+
+
+@pytest.mark.parametrize("history", [COUPLED, *(dense_history(seed) for seed in range(25))])
+def test_programs_alone_prove_the_same_zeros_one_argument_at_a_time(history, monkeypatch):
+    rels = releases(history)
+    expected = infer(rels)
+    monkeypatch.setattr(run, "_take_falling", lambda *_: False)
+    monkeypatch.setattr(run, "_PATIENCE", 4)
+    monkeypatch.setattr(support, "_EFFORT", 0)
+    found = infer(rels)
+    assert found.certificate.status == expected.certificate.status == "exact"
+    assert np.array_equal(found.face.alive, expected.face.alive)
+    assert found.x == pytest.approx(expected.x, abs=1e-9)

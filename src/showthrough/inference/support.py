@@ -13,6 +13,7 @@ component, in persons.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 SCALES = (1, 2, 3, 4, 6, 12, 5, 10, 20, 60, 7, 8, 9, 24, 120, 420, 840, 2520)
 _FEASIBLE = 1e-7
+_EFFORT = 1_000_000  # programs for single zeros, times the square of the variables in each
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def program(reduced: Reduced, component: int) -> Program:
 
 
 def decide(problem: Problem, alive: Flags, lp: Program) -> Support:
-    """Find the zeros of one component and prove them."""
+    """Find the zeros of one component and prove them, or as many as a bounded effort does."""
     overfull = _contradiction(problem, alive, lp)
     none = np.zeros(problem.variables, dtype=bool)
     if overfull is not None:
@@ -84,7 +86,8 @@ def decide(problem: Problem, alive: Flags, lp: Program) -> Support:
     zeros[lp.variable_of[y < 0.5]] = True
     proofs: list[Ints] = []
     now = alive.copy()
-    for candidate in (dual, *_single_directions(lp, zeros[lp.variable_of])):
+    tries = max(1, _EFFORT // lp.A.shape[1] ** 2)
+    for candidate in chain([dual], islice(_single_directions(lp, zeros[lp.variable_of]), tries)):
         open_zeros = zeros & now
         if not open_zeros.any():
             break
@@ -94,6 +97,8 @@ def decide(problem: Problem, alive: Flags, lp: Program) -> Support:
             assert proven is not None
             now &= ~proven
             proofs.append(weights)
+            if tries == 1:  # programs are slow here: what is proven may settle the rest
+                break
     return Support(zeros, proofs)
 
 
