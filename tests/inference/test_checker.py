@@ -115,6 +115,30 @@ def test_values_that_do_not_exist_are_caught(code):
         checker.check(post.history, replace(answer_of(post), value=values))
 
 
+@pytest.mark.parametrize(
+    "change", [lambda column, at: np.delete(column, at), lambda column, at: np.insert(column, at, column[at])]
+)
+def test_values_left_out_or_listed_twice_are_caught(change):
+    post = infer(figure1.releases())
+    right = answer_of(post)
+    for at in range(right.value.size):
+        columns = {name: change(getattr(right, name), at) for name in ("value", "p", "possible", "seat")}
+        grown = columns["value"].size - right.value.size
+        wrong = replace(right, start=np.where(right.start > at, right.start + grown, right.start), **columns)
+        with pytest.raises(InternalError, match="list each value"):
+            checker.check(post.history, wrong)
+
+
+def test_a_value_of_no_group_in_place_of_another_is_caught():
+    post = infer(figure1.releases())
+    right = answer_of(post)
+    for at in range(right.value.size):
+        values = right.value.copy()
+        values[at] = (values[at] + 1) % post.history.values.len()
+        with pytest.raises(InternalError, match="list each value"):
+            checker.check(post.history, replace(right, value=values))
+
+
 def test_suspects_lower_the_status():
     assert judge(0.0, 0.0, 3) is Status.CERTIFIED
     assert judge(float("nan"), 0.0, 0) is Status.NOT_CONVERGED

@@ -20,6 +20,8 @@ from showthrough.errors import InternalError
 from showthrough.inference.history import ABSENT, History
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
+Finder = Callable[[Ints, Codes], Ints | Codes]
+
 _CHUNK = 400_000  # signatures
 _TABLE = 16  # a table of all (group, value) may be this many times longer than what is published
 
@@ -61,6 +63,7 @@ def check(history: History, answer: Answer) -> Finding:
     residual, gap = np.zeros(islands), np.zeros(islands)
     for first in range(0, signatures, _CHUNK):
         part = slice(first, min(first + _CHUNK, signatures))
+        _refuse_incomplete(history, answer, part, find)
         wrong, divergence = _weigh(answer, part, persons, find, expected)
         np.maximum.at(residual, island_of_signature[part], wrong)
         gap += np.bincount(island_of_signature[part], weights=persons[part] * divergence, minlength=islands)
@@ -71,7 +74,7 @@ def check(history: History, answer: Answer) -> Finding:
 
 
 def _weigh(
-    answer: Answer, part: slice, persons: Reals, find: Callable[[Ints, Codes], Ints | Codes], expected: Reals
+    answer: Answer, part: slice, persons: Reals, find: Finder, expected: Reals
 ) -> tuple[Reals, Reals]:
     """What is wrong with some signatures themselves, and their divergence; adds to the expected counts."""
     start = answer.start[part.start : part.stop + 1] - answer.start[part.start]
@@ -98,6 +101,30 @@ def _weigh(
         exponent = np.add.reduce([mu.take(own.take(at)) for own in rows])
         divergence[some] = _divergence(p.take(at), possible.take(at), exponent, ends)
     return wrong, divergence
+
+
+def _refuse_incomplete(history: History, answer: Answer, part: slice, find: Finder) -> None:
+    """The values that all groups of a seat publish must be listed once each, and no others."""
+    seats = slice(*np.searchsorted(answer.seat_owner, [part.start, part.stop]))
+    groups, span = answer.seat_groups[:, seats].astype(np.int64), history.values.len()
+    size = np.append(np.bincount(history.row_group, minlength=int(history.first_group[-1])), span)
+    begin = np.cumsum(size) - size  # of the rows of each group; absent from a release any value is possible
+    shortest = groups[0]
+    for own in groups[1:]:
+        shortest = np.where(size.take(own) < size.take(shortest), own, shortest)
+    length = size.take(shortest)
+    seat = np.repeat(np.arange(length.size), length)
+    at = np.arange(seat.size) + np.repeat(begin.take(shortest) - (np.cumsum(length) - length), length)
+    value = np.append(history.row_value, np.arange(span, dtype=np.int32)).take(at)
+    common = np.ones(seat.size, dtype=bool)
+    for own in groups:
+        common &= find(own.take(seat), value) <= history.row_count.size
+    entries = slice(int(answer.start[part.start]), int(answer.start[part.stop]))
+    listed = (answer.seat[entries] - seats.start) * span + answer.value[entries]
+    if (listed[1:] < listed[:-1]).any():
+        listed = np.sort(listed)
+    if not np.array_equal(listed, (seat * span + value)[common]):
+        raise InternalError("An answer does not list each value that somebody can have once.")
 
 
 def _refuse_foreign(history: History, answer: Answer, signatures: int) -> None:
@@ -130,7 +157,7 @@ def _refuse_foreign(history: History, answer: Answer, signatures: int) -> None:
         raise InternalError("A signature lacks seats that its persons can have.")
 
 
-def _row_finder(history: History) -> Callable[[Ints, Codes], Ints | Codes]:
+def _row_finder(history: History) -> Finder:
     """A function from (group, value) to the published row; one past the last for ABSENT, two where there is none."""
     span, groups = history.values.len(), int(history.first_group[-1])
     key = history.row_group.astype(np.int64) * span + history.row_value
