@@ -118,9 +118,12 @@ def test_values_that_do_not_exist_are_caught(code):
 @pytest.mark.parametrize(
     "change", [lambda column, at: np.delete(column, at), lambda column, at: np.insert(column, at, column[at])]
 )
-def test_values_left_out_or_listed_twice_are_caught(change):
+@pytest.mark.parametrize("bits", [62, 0])
+def test_values_left_out_or_listed_twice_are_caught(change, bits, monkeypatch):
+    monkeypatch.setattr(checker, "_BITS", bits)
     post = infer(figure1.releases())
     right = answer_of(post)
+    assert checker.check(post.history, right).gap < 1e-12
     for at in range(right.value.size):
         columns = {name: change(getattr(right, name), at) for name in ("value", "p", "possible", "seat")}
         grown = columns["value"].size - right.value.size

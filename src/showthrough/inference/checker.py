@@ -22,6 +22,8 @@ from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 Finder = Callable[[Ints, Codes], Ints | Codes]
 
+_INCOMPLETE = "An answer does not list each value that somebody can have once, and no others."
+_BITS = 62  # values whose sets fit a whole number
 _CHUNK = 400_000  # signatures
 _TABLE = 16  # a table of all (group, value) may be this many times longer than what is published
 
@@ -59,7 +61,7 @@ def check(history: History, answer: Answer) -> Finding:
     _refuse_foreign(history, answer, signatures)
     island_of_signature, island_of_group, islands = _islands(history, answer)
     find = _row_finder(history)
-    expected = np.zeros(history.row_count.size + 2)  # and who is absent, and what nobody publishes
+    expected = np.zeros(history.row_count.size + 1)  # the last for those who are absent
     residual, gap = np.zeros(islands), np.zeros(islands)
     for first in range(0, signatures, _CHUNK):
         part = slice(first, min(first + _CHUNK, signatures))
@@ -67,15 +69,13 @@ def check(history: History, answer: Answer) -> Finding:
         wrong, divergence = _weigh(answer, part, persons, find, expected)
         np.maximum.at(residual, island_of_signature[part], wrong)
         gap += np.bincount(island_of_signature[part], weights=persons[part] * divergence, minlength=islands)
-    np.maximum.at(residual, island_of_group[history.row_group], np.abs(expected[:-2] - history.row_count))
+    np.maximum.at(residual, island_of_group[history.row_group], np.abs(expected[:-1] - history.row_count))
     residual = np.where(np.isfinite(residual), residual, np.inf)
     gap = np.where(np.isfinite(gap), gap, np.inf)
     return Finding(float(residual.max(initial=0.0)), float(gap.max(initial=0.0)), residual, gap)
 
 
-def _weigh(
-    answer: Answer, part: slice, persons: Reals, find: Finder, expected: Reals
-) -> tuple[Reals, Reals]:
+def _weigh(answer: Answer, part: slice, persons: Reals, find: Finder, expected: Reals) -> tuple[Reals, Reals]:
     """What is wrong with some signatures themselves, and their divergence; adds to the expected counts."""
     start = answer.start[part.start : part.stop + 1] - answer.start[part.start]
     span = slice(int(answer.start[part.start]), int(answer.start[part.stop]))
@@ -85,9 +85,9 @@ def _weigh(
     weighted = persons[part].take(owner) * p
     rows = [find(groups.take(answer.seat[span]).astype(np.int64), value) for groups in answer.seat_groups]
     for at in rows:
+        if (at == expected.size).any():  # a value that the group does not publish
+            raise InternalError(_INCOMPLETE)
         expected += np.bincount(at, weights=weighted, minlength=expected.size)
-        strange = np.flatnonzero(at == expected.size - 1)  # a value that the group does not publish
-        stray[strange] = np.maximum(stray[strange], np.abs(p[strange]))
     wrong = np.abs(np.bincount(owner, weights=p, minlength=start.size - 1) - 1)
     if not (stray == 0).all():
         wrong = np.maximum(wrong, np.maximum.reduceat(stray, start[:-1]))
@@ -97,18 +97,35 @@ def _weigh(
     at, some = np.flatnonzero(busy.take(owner)), np.flatnonzero(busy)
     if some.size:
         ends = np.concatenate([[0], np.cumsum(np.diff(start).take(some))])
-        mu = np.append(answer.mu, [0.0, 0.0])
+        mu = np.append(answer.mu, 0.0)
         exponent = np.add.reduce([mu.take(own.take(at)) for own in rows])
         divergence[some] = _divergence(p.take(at), possible.take(at), exponent, ends)
     return wrong, divergence
 
 
 def _refuse_incomplete(history: History, answer: Answer, part: slice, find: Finder) -> None:
-    """The values that all groups of a seat publish must be listed once each, and no others."""
+    """The values that all groups of a seat publish must be listed once each; `_weigh` sees that no others are."""
     seats = slice(*np.searchsorted(answer.seat_owner, [part.start, part.stop]))
-    groups, span = answer.seat_groups[:, seats].astype(np.int64), history.values.len()
+    entries = slice(int(answer.start[part.start]), int(answer.start[part.stop]))
+    own = answer.seat[entries] - seats.start
+    listed = own * history.values.len() + answer.value[entries]
+    if (listed[1:] < listed[:-1]).any():
+        listed = np.sort(listed)
+    once = (listed[1:] != listed[:-1]).all()
+    groups = answer.seat_groups[:, seats].astype(np.int64)
+    if not once or not np.array_equal(np.bincount(own, minlength=groups.shape[1]), _common(history, groups, find)):
+        raise InternalError(_INCOMPLETE)
+
+
+def _common(history: History, groups: Ints, find: Finder) -> Ints:
+    """[seats] how many values all groups of a seat publish; absent from a release any value is possible."""
+    span = history.values.len()
     size = np.append(np.bincount(history.row_group, minlength=int(history.first_group[-1])), span)
-    begin = np.cumsum(size) - size  # of the rows of each group; absent from a release any value is possible
+    begin = np.cumsum(size) - size
+    if span <= _BITS and size.all():  # sets of values as bits
+        bits = np.left_shift(1, np.append(history.row_value, np.arange(span)).astype(np.int64))
+        sets = np.bitwise_or.reduceat(bits, begin)
+        return np.asarray(np.bitwise_count(np.bitwise_and.reduce(sets.take(groups), axis=0)), dtype=np.int64)
     shortest = groups[0]
     for own in groups[1:]:
         shortest = np.where(size.take(own) < size.take(shortest), own, shortest)
@@ -119,12 +136,7 @@ def _refuse_incomplete(history: History, answer: Answer, part: slice, find: Find
     common = np.ones(seat.size, dtype=bool)
     for own in groups:
         common &= find(own.take(seat), value) <= history.row_count.size
-    entries = slice(int(answer.start[part.start]), int(answer.start[part.stop]))
-    listed = (answer.seat[entries] - seats.start) * span + answer.value[entries]
-    if (listed[1:] < listed[:-1]).any():
-        listed = np.sort(listed)
-    if not np.array_equal(listed, (seat * span + value)[common]):
-        raise InternalError("An answer does not list each value that somebody can have once.")
+    return np.bincount(seat[common], minlength=length.size)
 
 
 def _refuse_foreign(history: History, answer: Answer, signatures: int) -> None:
