@@ -125,13 +125,15 @@ def take_over(face: Face, part: Face, variables: Ints, rows: Ints) -> None:
     face.recount()
 
 
-def close_by_flow(face: Face) -> Remaining:
+def close_by_flow(face: Face, free: Remaining | None = None) -> Remaining:
     """Run the flows of all pairs of releases that share persons, round after round; gives what is then open.
+
+    ``free`` is what propagation left open, if that is known.
 
     It ends when a round changes nothing, or on large problems next to nothing: what is left is found
     from the Newton direction.
     """
-    free = propagate(face)
+    free = propagate(face) if free is None else free
     flows: dict[tuple[int, int], flow.PairFlow] = {}
     pairs = linked_pairs(face.problem) if free.variable.size else []
     seen = dict.fromkeys(pairs, -1)

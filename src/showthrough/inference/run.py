@@ -40,6 +40,7 @@ Progress = Callable[[str], None]
 _BURST = 4  # Newton steps before looking for what falls towards zero
 _PATIENCE = 60  # Newton steps without a find before the programs are asked
 _FEW_VARIABLES = 100_000  # up to here looking for islands with a closed form costs more than it saves
+_LITTLE = 2000  # variables
 _PROGRAM_SIZE = 4000  # variables of a component that a linear program settles in seconds
 
 
@@ -183,12 +184,33 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
 
 def _close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, Reals]:
     with log.stage("certain and impossible"):
-        free = close_by_flow(face)
-    if not free.variable.size:
-        return shares(face.problem, face.alive), np.zeros(face.problem.rows)
-    reduced, corrected = _newton_in_bursts(face, free, log, start)
+        free = propagate(face)
+    found = _at_once(free, log, start)
+    if found is None:
+        with log.stage("certain and impossible"):
+            free = close_by_flow(face, free)
+        if not free.variable.size:
+            return shares(face.problem, face.alive), np.zeros(face.problem.rows)
+        found = _newton_in_bursts(face, free, log, start)
+    reduced, corrected = found
     x = reduced.undo(np.maximum(corrected.x, 0.0), face.problem, face.alive)
     return x, reduced.undo_rows(corrected.mu, face.problem)
+
+
+def _at_once(free: Remaining, log: Log, start: Reals | None) -> tuple[Reduced, newton.Corrected] | None:
+    """Where little is left, most often nothing more is forced: then there is an answer without any flow."""
+    if not 0 < free.variable.size <= _LITTLE:
+        return None
+    with log.stage("maximum entropy"):
+        reduced = reduced_to(free)
+        start = None if start is None else start[reduced.row_of]
+        solution = newton.solve(reduced, start=start, max_steps=_BURST)
+        log.add(solution)
+        if not solution.converged.all():
+            return None
+        corrected = newton.correct(reduced, solution.mu)
+        log.passes += corrected.passes
+        return None if corrected.doubtful.any() or corrected.far else (reduced, corrected)
 
 
 def _newton_in_bursts(face: Face, free: Remaining, log: Log, start: Reals | None) -> tuple[Reduced, newton.Corrected]:
