@@ -12,6 +12,7 @@
     ├── NotProvenError            a pair that is neither certain nor impossible: nothing to explain
     ├── LongProofError            a proof with more steps than were asked for
     ├── NotConvergedError         numbers without a certificate; they ride along in ``posterior``
+    ├── Cancelled                 the caller asked long work to end
     └── InternalError             our bug: please report it
 
 Messages come in two audiences. ``str(error)`` is for the person at the keyboard and may name
@@ -105,6 +106,13 @@ class PolicyError(InputError):
     def __init__(self, message: str, *, breaches: pl.DataFrame, shareable: str | None = None) -> None:
         super().__init__(message, shareable=shareable)
         self.breaches = breaches
+
+
+class Cancelled(ShowthroughError):  # noqa: N818 - the caller's wish, not a fault
+    """The caller asked long work to end."""
+
+    def __init__(self) -> None:
+        super().__init__("The work was cancelled.")
 
 
 class InternalError(ShowthroughError):

@@ -1,0 +1,71 @@
+"""One way to tell how far long work is, and to stop it, in the whole package.
+
+Work is told in *stages* and, within a stage, in counts. `Progress` itself tells nobody anything; the
+command line and the web app subclass it. ``cancel()`` may be called from any thread: the work ends at its
+next word with `Cancelled`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event
+
+from showthrough.errors import Cancelled
+
+
+class Progress:
+    """Listens to work and may stop it.
+
+    >>> told = Progress.of(print)
+    >>> told.stage("reading")
+    reading
+    >>> told.cancel()
+    >>> told.count(1, 10)
+    Traceback (most recent call last):
+    ...
+    showthrough.errors.Cancelled: The work was cancelled.
+    """
+
+    def __init__(self) -> None:
+        self._cancelled = Event()
+
+    @classmethod
+    def of(cls, given: Progress | Callable[[str], None] | None) -> Progress:
+        """A progress as it is; a function is told the name of each stage; None is told nothing."""
+        if isinstance(given, Progress):
+            return given
+        return Progress() if given is None else _Told(given)
+
+    def stage(self, name: str) -> None:
+        """A stage begins."""
+        self.check()
+
+    def count(self, done: int, of: int) -> None:
+        """Some of the present stage is done."""
+        self.check()
+
+    def cancel(self) -> None:
+        """Ask the work to end."""
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the work was asked to end."""
+        return self._cancelled.is_set()
+
+    def check(self) -> None:
+        """End here if the work was asked to."""
+        if self.cancelled:
+            raise Cancelled
+
+
+class _Told(Progress):
+    """Hands the name of each stage to a function."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def stage(self, name: str) -> None:
+        super().stage(name)
+        self._tell(name)
