@@ -1,7 +1,6 @@
 """Sharp bounds: the smallest and largest P(value | person) over all assignments that fit.
 
-Signatures are solved in persons, y[σ, s] = Σ x over the persons of the signature, all seats added
-up. One of its w persons can take as much of s as there is, up to 1, and must take only what the others cannot hold,
+Signatures are solved in persons, y[σ, s] = Σ x over the persons of the signature. One of its w persons can take as much of s as there is, up to 1, and must take only what the others cannot hold,
 so its bounds are min(1, max y) and max(0, min y − (w − 1)).
 
 Every solution of a program is a feasible point and settles many bounds at once: a variable seen at
@@ -15,7 +14,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 
 import numpy as np
@@ -24,7 +23,7 @@ from showthrough.inference.face import Face
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
 from showthrough.inference.reduce import Reduced, reduce, unweighed
-from showthrough.table.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.arrays import Flags, Ints, Reals
 
 Progress = Callable[[int, int], None]
 
@@ -38,8 +37,7 @@ class Job:
     """Some variables of one component."""
 
     reduced: Reduced  # the component alone
-    pair: Ints  # [v] the pair of each of its variables
-    wanted: Ints  # pairs
+    wanted: Ints  # its variables
 
 
 def bounds(
@@ -50,7 +48,7 @@ def bounds(
     asked = np.zeros(problem.signatures, dtype=bool)
     asked[signatures] = True
     lower, upper = np.zeros(pairs.value.size), np.zeros(pairs.value.size)
-    reduced = reduce(problem, face.alive)
+    reduced = reduce(problem, face.alive, face.rows)
     if reduced.components:
         _closed_form(reduced, problem, lower, upper)
         jobs = list(_jobs(reduced, problem, asked))
@@ -65,63 +63,39 @@ def bounds(
 
 
 def _closed_form(reduced: Reduced, problem: Problem, lower: Reals, upper: Reals) -> None:
-    """A signature with one seat that is alone in its component holds the counts of its rows."""
+    """A signature whose groups are known and that is alone in its component holds the counts of its rows."""
     single = _alone(reduced, problem)[reduced.signature_component]
-    mine = np.repeat(single, np.diff(reduced.start))
+    mine = np.flatnonzero(np.repeat(single, np.diff(reduced.start)))
     y = np.zeros(mine.size)
-    for row in reduced.row:
-        here = mine & (row < reduced.rows)
+    for row in reduced.rows.sure[:, mine]:
+        here = row < reduced.rows.size
         y[here] = reduced.count[row[here]]
-    weight = np.repeat(reduced.weight, np.diff(reduced.start))
-    at = problem.pair[reduced.variable_of[mine]]
-    lower[at] = np.maximum(0.0, y[mine] - (weight[mine] - 1))
-    upper[at] = np.minimum(1.0, y[mine])
+    weight = reduced.weight[reduced.signature[mine]]
+    at = reduced.variable_of[mine]
+    lower[at] = np.maximum(0.0, y - (weight - 1))
+    upper[at] = np.minimum(1.0, y)
 
 
 def _alone(reduced: Reduced, problem: Problem) -> Flags:
-    """[k] components of one signature that has one seat."""
+    """[k] components of one signature whose groups are known and of which nothing else is."""
     single: Flags = np.bincount(reduced.signature_component, minlength=reduced.components) == 1
     unsure = problem.unsure[problem.signature[reduced.variable_of[reduced.start[:-1]]]]
     single[reduced.signature_component[unsure]] = False
+    single[reduced.row_component[reduced.rows.ranged | (reduced.rows.lower < 0)]] = False
+    single[reduced.row_component[reduced.rows.stated.row]] = False
     return single
 
 
 def _jobs(reduced: Reduced, problem: Problem, asked: Flags) -> Iterator[Job]:
-    """Components without a closed form, in chunks of pairs that were asked for."""
-    from showthrough.inference.newton import restrict
-
+    """Components without a closed form, in chunks of variables that were asked for."""
     concerned = np.zeros(reduced.components, dtype=bool)
     signature = problem.signature[reduced.variable_of[reduced.start[:-1]]]
     concerned[reduced.signature_component[asked[signature]]] = True
-    several = restrict(reduced, concerned & ~_alone(reduced, problem))
-    first_signature = np.searchsorted(several.signature_component, np.arange(several.components + 1))
-    first_row = np.searchsorted(several.row_component, np.arange(several.components + 1))
-    for k in range(several.components):
-        alone = _slice(several, slice(*first_signature[k : k + 2]), slice(*first_row[k : k + 2]))
-        pair = problem.pair[alone.variable_of]
-        wanted = np.unique(pair[asked[problem.signature[alone.variable_of]]])
+    several = reduced.restrict(concerned & ~_alone(reduced, problem))
+    for alone in several.parts():
+        wanted = np.flatnonzero(asked[problem.signature[alone.variable_of]])
         for first in range(0, wanted.size, _CHUNK):
-            yield Job(alone, pair, wanted[first : first + _CHUNK])
-
-
-def _slice(reduced: Reduced, signatures: slice, rows: slice) -> Reduced:
-    """One component of a sorted problem."""
-    span = slice(int(reduced.start[signatures.start]), int(reduced.start[signatures.stop]))
-    row = reduced.row[:, span].astype(np.int64)
-    here = np.where(row == reduced.rows, rows.stop - rows.start, row - rows.start)
-    return replace(
-        reduced,
-        weight=reduced.weight[signatures],
-        start=reduced.start[signatures.start : signatures.stop + 1] - span.start,
-        row=here.astype(reduced.row.dtype),
-        count=reduced.count[rows],
-        signature_component=np.zeros(signatures.stop - signatures.start, dtype=np.int64),
-        row_component=np.zeros(rows.stop - rows.start, dtype=np.int64),
-        row_block=reduced.row_block[rows],
-        components=1,
-        variable_of=reduced.variable_of[span],
-        row_of=reduced.row_of[rows],
-    )
+            yield Job(alone, wanted[first : first + _CHUNK])
 
 
 def _results(jobs: list[Job], workers: int) -> Iterator[tuple[Ints, Reals, Reals]]:
@@ -149,23 +123,20 @@ def _one_thread_each() -> Iterator[None]:
 
 
 def solve_job(job: Job) -> tuple[Ints, Reals, Reals]:
-    """The bounds of the wanted pairs of one component."""
+    """The bounds of the wanted variables of one component; variables are told as those of the problem."""
     from showthrough.inference import support
 
     lp = support.program(job.reduced, 0)
-    pairs, own = np.unique(job.pair, return_inverse=True)
-    weight = np.zeros(pairs.size)
-    weight[own] = np.repeat(job.reduced.weight, np.diff(job.reduced.start))
-    least, most = np.full(pairs.size, np.inf), np.full(pairs.size, -np.inf)
-    wanted = np.searchsorted(pairs, job.wanted)
-    for k in wanted:
+    weight = job.reduced.weight[job.reduced.signature]
+    least, most = np.full(lp.variables, np.inf), np.full(lp.variables, -np.inf)
+    for k in job.wanted:
         for sign, settled in ((1.0, least[k] <= weight[k] - 1 + _SNAP), (-1.0, most[k] >= 1 - _SNAP)):
             if not settled:
-                y = sum_by(own, support.extreme_point(lp, np.flatnonzero(own == k), sign), pairs.size)
+                y = support.extreme_point(lp, int(k), sign)[: lp.variables]
                 np.minimum(least, y, out=least)
                 np.maximum(most, y, out=most)
-    low = np.maximum(0.0, least - (weight - 1))[wanted]
-    high = np.minimum(1.0, most)[wanted]
+    low = np.maximum(0.0, least - (weight - 1))[job.wanted]
+    high = np.minimum(1.0, most)[job.wanted]
     # rounding must not make an honest value impossible or certain: the ends are proven apart
     low = np.where(low < _SNAP, 0.0, low)
-    return job.wanted, low, np.where(high > 1 - _SNAP, 1.0, high)
+    return job.reduced.variable_of[job.wanted], low, np.where(high > 1 - _SNAP, 1.0, high)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from showthrough.errors import ContradictionError, InternalError, LongProofError, NotProvenError
-from showthrough.inference import flow, graphs, weighing
-from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep, linked_pairs
+from showthrough.inference import flow, graphs
+from showthrough.inference.closing import linked_pairs
+from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep
 from showthrough.inference.history import History
 from showthrough.inference.narrate import Narrator
-from showthrough.inference.problem import Problem
-from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow
+from showthrough.inference.problem import STATEMENT, Problem
+from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow, WeighedStatement
+from showthrough.inference.rows import LOWEST
+from showthrough.inference.weighing import weigh
 from showthrough.table.arrays import Flags, Ints
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None, most_step
     part, signature = post.locate(id, release)
     code = post.value_code(value)
     span = post.span(signature)
-    own = [v for v in span if post.problem.value[v] == code]
+    own = next((v for v in span if post.problem.value[v] == code), None)
     removed = [v for v in span if post.face.removed_at[v] != NEVER]
     other = [v for v in span if post.problem.value[v] != code]
 
@@ -35,13 +38,13 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None, most_step
         )
 
     narrator = post.narrator
-    if not own:
+    if own is None:
         return proof("impossible", "sets", (), narrator.missing_in(signature, code))
-    if set(own) <= set(removed):
-        return proof("impossible", "counts", arguments(post.face, narrator, own, most_steps), "")
+    if own in removed:
+        return proof("impossible", "counts", arguments(post.face, narrator, [own], most_steps), "")
     if not set(other) <= set(removed):
         raise NotProvenError(
-            f"{value} is neither certain nor impossible for {id}: P = {post.x[own].sum():.6g}.",
+            f"{value} is neither certain nor impossible for {id}: P = {post.x[own]:.6g}.",
             shareable="The value is neither certain nor impossible for this person.",
         )
     if not other:
@@ -49,8 +52,8 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None, most_step
     if post.problem.unsure[signature]:
         steps = arguments(post.face, narrator, other, most_steps)
         return proof("certain", "counts", steps, narrator.others_excluded(signature, other))
-    steps = arguments_for_certain(post.face, narrator, own[0], removed, most_steps)
-    straight = {row.value for row in steps[-1].rows} == {post.history.values[code]}
+    steps = arguments_for_certain(post.face, narrator, own, removed, most_steps)
+    straight = {getattr(row, "value", None) for row in steps[-1].rows} == {post.history.values[code]}
     reason = "" if straight else narrator.others_excluded(signature, removed)
     return proof("certain", "counts", steps, reason)
 
@@ -58,7 +61,7 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None, most_step
 def arguments(
     face: Face, narrator: Narrator, targets: list[int], most_steps: int | None = None
 ) -> tuple[Argument, ...]:
-    """Arguments that exclude all the variables in ``targets``, premises first."""
+    """Arguments that exclude all the terms in ``targets``, premises first."""
     chain = _Chain(face, most_steps)
     for variable in targets:
         chain.exclude(variable)
@@ -121,99 +124,180 @@ class _Chain:
         self.face = face
         self.most_steps = most_steps
         self.weighings: list[tuple[int, Ints]] = []
-        self._excluded: set[int] = set()
+        self._excluded: set[int] = set()  # terms, and behind them rows that are tight
 
-    def exclude(self, variable: int) -> None:
-        """Add what excludes a variable, after all it leans on (a stack: chains can be long)."""
-        pending: list[tuple[int, tuple[int, Ints] | None]] = [(variable, None)]
+    def exclude(self, target: int) -> None:
+        """Add what excludes a term (or makes a row tight), after all it leans on (a stack: chains can be long)."""
+        face = self.face
+        pending: list[tuple[int, tuple[int, Ints] | None]] = [(target, None)]
         while pending:
-            variable, ready = pending.pop()
-            if variable in self._excluded:
+            target, ready = pending.pop()
+            if target in self._excluded:
                 continue
-            step = int(self.face.removed_at[variable])
+            step = self._step(target)
             if self.most_steps is not None and len(self.weighings) + len(pending) // 2 >= self.most_steps:
                 raise LongProofError(f"The proof takes more than {self.most_steps} steps.")
             if ready is None:
-                weights = _weighing_for(self.face, step, variable)
-                pending.append((variable, (step, weights)))
-                pending += [(v, None) for v in self._premises(weights, step)[::-1]]
+                weights, others = self._weighing_with(step, target)
+                pending.append((target, (step, weights)))
+                pending += [(v, None) for v in [*self._premises(weights, step), *others][::-1] if v not in self._excluded]
                 continue
-            proven = weighing.proven_zeros(self.face.problem, self.face.alive_before(step), ready[1])
-            if proven is None or not proven[variable]:
+            weighed = weigh(face.problem, self._open(step), ready[1], face.rows_before(step))
+            zeros = weighed.zeros() if weighed.proven else None
+            if zeros is None or not (target >= zeros.size or zeros[target]):
                 raise InternalError("A logged step does not prove what it excluded.")
-            self._excluded.update(int(v) for v in np.flatnonzero(proven))
+            self._excluded.update(int(v) for v in np.flatnonzero(zeros))
+            if not face.problem.rows.exact:
+                self._excluded.update((zeros.size + np.flatnonzero(ready[1])).tolist())
             self.weighings.append(ready)
+
+    def _open(self, step: int) -> Flags:
+        """What was possible before a step, without what is excluded here already."""
+        alive = self.face.alive_before(step)
+        gone = [v for v in self._excluded if v < alive.size]
+        if self.face.problem.rows.seats and gone:
+            alive[gone] = False
+        return alive
 
     def lean_on(self, weights: Ints, step: int) -> None:
         """Exclude first what the weighing takes for granted."""
-        for variable in self._premises(weights, step):
-            self.exclude(variable)
+        for term in self._premises(weights, step):
+            self.exclude(term)
+
+    def _step(self, target: int) -> int:
+        terms = self.face.problem.terms
+        if target < terms:
+            return int(self.face.removed_at[target])
+        assert self.face.tight_at is not None
+        return int(self.face.tight_at[target - terms])
+
+    def _weighing_with(self, step: int, target: int) -> tuple[Ints, list[int]]:
+        """A weighing that excludes the target, and terms of the same step that must be excluded before.
+
+        A variable may fall because its last candidates in a release do: then the weighing of one of them shows
+        it, once the others are out.
+        """
+        face, rows = self.face, self.face.problem.rows
+        weights = _weighing_for(face, step, target)
+        if weights is not None:
+            return weights, []
+        for own in rows.seats if target < rows.variables else ():
+            mine = rows.variables + own.offset + np.arange(int(own.start[target]), int(own.start[target + 1]))
+            now = mine[face.removed_at[mine] == step]
+            if now.size and (face.removed_at[mine] <= step).all():
+                for last in now.tolist():
+                    weights = _weighing_for(face, step, last)
+                    if weights is not None:
+                        return weights, [int(v) for v in mine if v != last]
+        raise InternalError("A logged step does not exclude what it excluded.")
 
     def _premises(self, weights: Ints, step: int) -> list[int]:
-        """Values excluded earlier that would score too high if they were open."""
-        problem = self.face.problem
-        score = weighing.scores(problem, weights)
-        best = weighing.best_scores(problem, self.face.alive_before(step), score)
-        earlier = (self.face.removed_at < step) & (score > best[problem.signature])
-        return [int(v) for v in np.flatnonzero(earlier) if int(v) not in self._excluded]
+        """What was excluded earlier and would score too high if it were open, and ranges that must be tight."""
+        face = self.face
+        found = _too_high(face, weights, step)
+        if face.tight_at is not None:
+            used = np.flatnonzero((weights != 0) & (face.tight_at < step))
+            found += (face.problem.terms + used).tolist()
+        return [v for v in found if v not in self._excluded]
 
 
-def _weighing_for(face: Face, step: int, variable: int) -> Ints:
-    """A weighing that excludes the variable, as small as we can find."""
+def _too_high(face: Face, weights: Ints, step: int) -> list[int]:
+    """Terms that were excluded before a step and would change its weighing if they were open."""
+    problem, rows = face.problem, face.problem.rows
+    alive = face.alive_before(step)
+    weighed = face.weigh(weights, before=step)
+    best, earlier = weighed.best[problem.signature], ~alive
+    if not rows.seats:
+        return np.flatnonzero(earlier & (weighed.score > best)).tolist()
+    extended = np.append(weights, 0)
+    everything = rows.scores(weights, np.ones(rows.terms, dtype=bool))
+    # values that were excluded as a whole
+    found = np.flatnonzero((everything > best) & earlier[: rows.variables]).tolist()
+    for own in rows.seats:
+        places = np.arange(rows.variables + own.offset, rows.variables + own.offset + own.row.size)
+        possible, figure = alive[places], extended[own.row]
+        top = own.most(figure, possible)
+        lift = weighed.score[own.owner] - np.maximum(top, LOWEST)[own.owner] + figure
+        live = alive[own.owner]
+        found += places[~possible & live & (lift > best[own.owner])].tolist()
+    return found
+
+
+def _weighing_for(face: Face, step: int, target: int) -> Ints | None:
+    """A weighing that excludes the term (or makes the row tight) by itself, as small as we can find."""
     how = face.steps[step]
-    problem, alive = face.problem, face.alive_before(step)
+    problem = face.problem
     if isinstance(how, WeighingStep):
-        return _cluster_around(problem, alive, how, variable)
+        return _cluster_around(face, step, how, target)
+    variable = int(problem.rows.owner[target]) if problem.rows.seats else target
+    alive = face.alive_before(step)
     own = slice(problem.start[problem.signature[variable]], problem.start[problem.signature[variable] + 1])
     siblings = [v for v in range(own.start, own.stop) if v != variable and alive[v]]
-    for candidate in [variable, *siblings]:
-        pair = face.flow_of_value(step, how.first, how.second, int(problem.value[candidate]))
+    seats = _candidates_of(problem, [variable, *siblings], alive)
+    for candidate in dict.fromkeys([target, variable, *siblings, *seats]):
+        value = int(problem.value[problem.rows.owner[candidate] if problem.rows.seats else candidate])
+        pair = face.flow_of_value(step, how.first, how.second, value)
         for weights in _cuts(problem, pair, candidate):
-            proven = weighing.proven_zeros(problem, alive, weights)
-            if proven is not None and proven[variable]:
+            weighed = face.weigh(weights, before=step)
+            if weighed.proven and weighed.zeros()[target]:
                 return weights
-    raise InternalError("A logged flow does not exclude what it excluded.")
+    return None
 
 
-def _cluster_around(problem: Problem, alive: Flags, how: WeighingStep, variable: int) -> Ints:
-    """The weights of one cluster that excludes the variable."""
-    signature = problem.signature[variable]
-    own = problem.row[:, problem.start[signature] : problem.start[signature + 1]]
-    clusters = np.unique(how.cluster[np.isin(how.rows, own)])
+def _candidates_of(problem: Problem, variables: list[int], alive: Flags) -> list[int]:
+    """The open candidates of some variables."""
+    rows, found = problem.rows, []
+    for own in rows.seats:
+        for variable in variables:
+            places = rows.variables + own.offset + np.arange(int(own.start[variable]), int(own.start[variable + 1]))
+            found += places[alive[places]].tolist()
+    return found
+
+
+def _cluster_around(face: Face, step: int, how: WeighingStep, target: int) -> Ints | None:
+    """The weights of one cluster that excludes the term; of several together where it takes them."""
+    problem = face.problem
+    if target >= problem.terms:
+        near = how.cluster[how.rows == target - problem.terms]
+    else:
+        signature = problem.signature[problem.rows.owner[target] if problem.rows.seats else target]
+        own = problem.rows.of(np.arange(problem.start[signature], problem.start[signature + 1]))
+        near = how.cluster[np.isin(how.rows, own)]
+    clusters = np.unique(near)
     for chosen in (*clusters[:, None], clusters):
-        weights = np.zeros(problem.rows, dtype=np.int64)
+        weights = np.zeros(problem.rows.size, dtype=np.int64)
         mine = np.isin(how.cluster, chosen)
         weights[how.rows[mine]] = how.weights[mine]
-        proven = weighing.proven_zeros(problem, alive, weights)
-        if proven is not None and proven[variable]:
-            break
-    return weights
+        weighed = face.weigh(weights, before=step)
+        if weighed.proven and (target >= problem.terms or weighed.zeros()[target]):
+            return weights
+    return None
 
 
 def _weighing_for_certain(face: Face, own: int, removed: list[int]) -> tuple[int, Ints] | None:
     """A cut of the certain value alone that excludes all others, as early as the log allows."""
     problem = face.problem
     step = min(int(face.removed_at[v]) for v in removed)
-    alive, value = face.alive_before(step), int(problem.value[own])
-    releases = np.flatnonzero(problem.row[:, own] != problem.rows)
+    value = int(problem.value[own])
+    releases = {int(problem.row_release[r]) for r in problem.rows.of(np.array([own]))}
     for first, second in linked_pairs(problem):
         if first in releases or second in releases:
             pair = face.flow_of_value(step, first, second, value)
             for weights in _cuts(problem, pair, own):
-                proven = weighing.proven_zeros(problem, alive, weights)
-                if proven is not None and proven[removed].all():
+                weighed = face.weigh(weights, before=step)
+                if weighed.proven and weighed.zeros()[removed].all():
                     return step, weights
     return None
 
 
-def _cuts(problem: Problem, pair: flow.PairFlow, variable: int) -> list[Ints]:
-    """The closed sets of nodes that fix the edge of a variable, smallest first."""
-    edge = pair.edge[variable]
+def _cuts(problem: Problem, pair: flow.PairFlow, term: int) -> list[Ints]:
+    """The closed sets of nodes that fix the edge of a term, smallest first."""
+    edge = pair.edge[term]
     if edge < 0 or not pair.feasible:
         return []
     tail, head, used = int(pair.tail[edge]), int(pair.head[edge]), pair.flow[edge] > 0
     inner, outer = (tail, head) if used else (head, tail)
-    nodes = flow.node_count(problem)
+    nodes = pair.nodes
     tails, heads = pair.residual()
     forward = graphs.reachable(nodes, tails, heads, inner)
     backward = ~graphs.reachable(nodes, heads, tails, outer)
@@ -238,12 +322,14 @@ def _connected_part(pair: flow.PairFlow, inside: Flags, start: int, nodes: int) 
 def _argument(face: Face, narrator: Narrator, weights: Ints, step: int) -> Argument:
     problem, history = face.problem, narrator.history
     rows = tuple(
-        WeighedRow(
+        WeighedStatement(problem.statement(r), int(weights[r]))
+        if problem.row_release[r] == STATEMENT
+        else WeighedRow(
             int(problem.row_release[r]),
             history.group_label(int(problem.row_group[r])),
             history.values[int(problem.row_value[r])],
             int(weights[r]),
         )
-        for r in np.flatnonzero(weights)
+        for r in np.flatnonzero(weights).tolist()
     )
-    return Argument(rows, narrator.tell(weights, face.alive_before(step)))
+    return Argument(rows, narrator.tell(face.weigh(weights, before=step)))

@@ -5,6 +5,10 @@ are its edges; persons in only one of the two hang on an extra *outside* node of
 published counts are the demands of a flow. Take any integral flow: an edge whose ends lie in
 different strong components of the residual graph can never change its flow, so at 0 nobody on it
 has the value and at capacity everybody has. All values are one graph here (rows are nodes).
+
+Who fits several groups is no single edge but two nodes with an edge between them that carries at most
+these persons: the candidates of the first release lead to the one, and from the other to those of the
+second. Where the value is certain and only the group is not, the two nodes are a sink and a source.
 """
 
 from __future__ import annotations
@@ -16,26 +20,31 @@ import numpy as np
 from showthrough.inference import graphs
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining
-from showthrough.table.arrays import Codes, Flags, Ints, sum_by
+from showthrough.table.arrays import Flags, Ints, sum_by
 
 
 @dataclass(frozen=True)
 class PairFlow:
     """A feasible integral flow between two releases, with its residual graph.
 
-    Nodes are the rows of the problem, then one outside node per value. ``edge`` maps variables to
-    edges (−1: the variable takes no part, or its signature has no choice left).
+    Nodes are the rows of the problem, then one outside node per value, then two for each variable with
+    several candidates. ``edge`` maps terms to edges (−1: the term takes no part, or has no choice left).
     """
 
     first: int
     second: int
-    edge: Ints  # [v]
+    edge: Ints  # [terms]
     tail: Ints
     head: Ints
     room: Ints  # capacity of each edge beyond the persons already certain
     flow: Ints
     feasible: bool
     unmet: Ints  # nodes on the source side of the smallest cut, if not feasible
+    node_value: Ints  # [nodes]
+
+    @property
+    def nodes(self) -> int:
+        return self.node_value.size
 
     def residual(self) -> tuple[Ints, Ints]:
         """Edges (tails, heads) along which one more person could be moved."""
@@ -44,14 +53,25 @@ class PairFlow:
         return tails, np.concatenate([self.head[up], self.tail[down]])
 
 
-def node_count(problem: Problem) -> int:
-    """Rows and outside nodes."""
-    return problem.rows + problem.values
+@dataclass(frozen=True)
+class _Side:
+    """How the variables that remain hang on one release: one entry per candidate."""
 
+    owner: Ints  # position among the variables that remain
+    node: Ints
+    term: Ints  # −1: no candidate of its own
 
-def outside(problem: Problem, values: Codes) -> Ints:
-    """The outside node of each value."""
-    return problem.rows + values.astype(np.int64)
+    @classmethod
+    def of(cls, free: Remaining, release: int, outside: Ints, decided: Flags | None) -> _Side:
+        rows = free.problem.rows
+        if release in rows.sure_release:
+            row = free.row[rows.sure_release.index(release)]
+            owner = np.arange(row.size) if decided is None else np.flatnonzero(~decided)
+            row, term = row[owner].astype(np.int64), np.full(owner.size, -1, dtype=np.int64)
+        else:
+            own = next(own for own in free.seats if own.release == release)
+            owner, row, term = own.owner, own.row.astype(np.int64), own.term
+        return cls(owner, np.where(row == rows.size, outside[owner], row), term)
 
 
 def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | None = None) -> PairFlow:
@@ -60,13 +80,17 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
     ``earlier`` is a flow of the same pair to start from, made when more variables were open; it is of no use
     where some were left out as even that are no longer known to be.
     """
-    problem, nodes = free.problem, node_count(free.problem)
-    at = np.flatnonzero((free.row[first] != problem.rows) | (free.row[second] != problem.rows))
+    problem = free.problem
+    rows, nodes = problem.rows.size, problem.rows.size + problem.values
+    outside = rows + problem.value[free.variable].astype(np.int64)
+    node_value = np.concatenate([np.maximum(problem.row_value, 0), np.arange(problem.values)]).astype(np.int64)
+    if problem.rows.seats:
+        return _seated_flow(free, first, second, outside, node_value)
+    sides = [_Side.of(free, r, outside, None) for r in (first, second)]
+    at = np.flatnonzero((sides[0].node < rows) | (sides[1].node < rows))
     variable, weight = free.variable[at], free.weight[at]
-    beyond = outside(problem, problem.value[variable])
-    tail, head = free.row[first][at].astype(np.int64), free.row[second][at].astype(np.int64)
-    tail, head = np.where(tail == problem.rows, beyond, tail), np.where(head == problem.rows, beyond, head)
-    edge = np.full(problem.variables, -1, dtype=np.int64)
+    tail, head = sides[0].node[at], sides[1].node[at]
+    edge = np.full(problem.terms, -1, dtype=np.int64)
     if earlier is None or (earlier.edge[variable] < 0).any():
         pairs, edge[variable] = np.unique(tail * nodes + head, return_inverse=True)
         edge_tail, edge_head, guess = pairs // nodes, pairs % nodes, None
@@ -75,17 +99,71 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
         edge_tail, edge_head, guess = earlier.tail, earlier.head, earlier.flow
     room = sum_by(edge[variable], weight, edge_tail.size).astype(np.int64)
     start = np.zeros_like(room) if guess is None else np.clip(guess, 0, room)
-    flow, feasible, unmet = _route(problem, edge_tail, edge_head, room, _demands(free, tail, head), start)
-    return PairFlow(first, second, edge, edge_tail, edge_head, room, flow, feasible, unmet)
+    demand = _demands(free, tail, head, np.zeros(nodes, dtype=np.int64), node_value)
+    flow, feasible, unmet = _route(edge_tail, edge_head, room, demand, start)
+    return PairFlow(first, second, edge, edge_tail, edge_head, room, flow, feasible, unmet, node_value)
 
 
-def forced(problem: Problem, alive: Flags, pair: PairFlow) -> tuple[Flags, Flags]:
-    """Variables that are zero, and variables that are one, in every feasible flow."""
-    strong = graphs.strong_components(node_count(problem), *pair.residual())
+def _seated_flow(free: Remaining, first: int, second: int, outside: Ints, node_value: Ints) -> PairFlow:
+    """The same where somebody fits several groups."""
+    problem, rows, size = free.problem, free.problem.rows.size, free.variable.size
+    decided = np.zeros(size, dtype=bool) if free.decided is None else free.decided
+    sides = [_Side.of(free, r, outside, decided) for r in (first, second)]
+    number = [np.bincount(side.owner, minlength=size) for side in sides]
+    present = np.zeros(size, dtype=bool)
+    for side in sides:
+        present[side.owner[side.node < rows]] = True
+    simple = present & ~decided & (number[0] == 1) & (number[1] == 1)
+    several = np.flatnonzero(present & ~simple)
+    enter = np.full(size, -1, dtype=np.int64)
+    enter[several] = node_value.size + np.arange(several.size)
+    own = problem.value[free.variable[several]].astype(np.int64)
+    node_value = np.concatenate([node_value, own, own])
+    leave = enter + several.size
+
+    nodes = node_value.size
+    one = np.flatnonzero(simple)
+    ends = [np.empty(size, dtype=np.int64) for _ in sides]
+    for end, side in zip(ends, sides, strict=True):
+        end[side.owner] = side.node
+    edge = np.full(problem.terms, -1, dtype=np.int64)
+    pairs, which = np.unique(ends[0][one] * nodes + ends[1][one], return_inverse=True)
+    edge[free.variable[one]] = which
+    tails, heads = [pairs // nodes], [pairs % nodes]
+    rooms = [sum_by(which, free.weight[one], pairs.size)]
+    loose = several[~decided[several]]
+    edge[free.variable[loose]] = pairs.size + np.arange(loose.size)
+    tails.append(enter[loose])
+    heads.append(leave[loose])
+    rooms.append(free.weight[loose])
+    count = pairs.size + loose.size
+    for k, side in enumerate(sides):
+        mine = np.flatnonzero(enter[side.owner] >= 0)
+        owner, node, term = side.owner[mine], side.node[mine], side.term[mine]
+        tails.append(node if k == 0 else leave[owner])
+        heads.append(enter[owner] if k == 0 else node)
+        rooms.append(free.weight[owner])
+        edge[term[term >= 0]] = (count + np.arange(mine.size))[term >= 0]
+        count += mine.size
+    supply = np.zeros(nodes, dtype=np.int64)
+    sure = several[decided[several]]
+    weight = free.weight[sure].astype(np.int64)
+    supply[enter[sure]] = np.where(number[0][sure] > 0, -weight, 0)
+    supply[leave[sure]] = np.where(number[1][sure] > 0, weight, 0)
+    tail, head = np.concatenate(tails), np.concatenate(heads)
+    room = np.concatenate(rooms).astype(np.int64)
+    left = [side.node[present[side.owner]] for side in sides]
+    demand = _demands(free, left[0], left[1], supply, node_value)
+    flow, feasible, unmet = _route(tail, head, room, demand, np.zeros_like(room))
+    return PairFlow(first, second, edge, tail, head, room, flow, feasible, unmet, node_value)
+
+
+def forced(alive: Flags, pair: PairFlow) -> tuple[Flags, Flags]:
+    """Terms that are zero, and terms that are one, in every feasible flow."""
+    strong = graphs.strong_components(pair.nodes, *pair.residual())
     fixed = strong[pair.tail] != strong[pair.head]
     used = np.flatnonzero((pair.edge >= 0) & alive)
-    zero = np.zeros(problem.variables, dtype=bool)
-    one = np.zeros(problem.variables, dtype=bool)
+    zero, one = np.zeros(alive.size, dtype=bool), np.zeros(alive.size, dtype=bool)
     zero[used] = (fixed & (pair.flow == 0))[pair.edge[used]]
     one[used] = (fixed & (pair.flow > 0))[pair.edge[used]]
     return zero, one
@@ -97,33 +175,34 @@ def cut_weights(problem: Problem, pair: PairFlow, inside: Flags) -> Ints:
     ``inside`` marks nodes that no residual arc leaves. If it holds an outside node, its complement
     (which none enters) makes the same argument with the releases exchanged.
     """
-    span = np.zeros(node_count(problem), dtype=bool)
+    size = problem.rows.size
+    span = np.zeros(pair.nodes, dtype=bool)
     span[pair.tail] = span[pair.head] = True
     sign = 1
-    if inside[problem.rows :].any():
+    if inside[size : size + problem.values].any():
         inside, sign = span & ~inside, -1
-    rows = np.flatnonzero(inside[: problem.rows])
-    weights = np.zeros(problem.rows, dtype=np.int64)
+    rows = np.flatnonzero(inside[:size])
+    weights = np.zeros(size, dtype=np.int64)
     weights[rows] = np.where(problem.row_release[rows] == pair.first, sign, -sign)
     return weights
 
 
-def _demands(free: Remaining, tail: Ints, head: Ints) -> Ints:
+def _demands(free: Remaining, tail: Ints, head: Ints, supply: Ints, node_value: Ints) -> Ints:
     """What flows into each node from the source (above 0) or must leave it to the sink (below 0)."""
-    problem = free.problem
-    sign = np.zeros(node_count(problem), dtype=np.int64)
+    rows, values = free.problem.rows.size, free.problem.values
+    sign = np.zeros(supply.size, dtype=np.int64)
     sign[tail], sign[head] = 1, -1
-    rows = np.flatnonzero(sign[: problem.rows])
-    demand = np.zeros(node_count(problem), dtype=np.int64)
-    demand[rows] = sign[rows] * free.left[rows]
-    balance = sum_by(problem.row_value[rows], demand[rows].astype(np.float64), problem.values)
-    demand[problem.rows :] = -balance.astype(np.int64)
+    used = np.flatnonzero(sign[:rows])
+    demand = supply.copy()
+    demand[used] = sign[used] * free.left[used]
+    balance = sum_by(node_value, demand.astype(np.float64), values)
+    demand[rows : rows + values] = -balance.astype(np.int64)
     return demand
 
 
-def _route(problem: Problem, tail: Ints, head: Ints, room: Ints, demand: Ints, start: Ints) -> tuple[Ints, bool, Ints]:
+def _route(tail: Ints, head: Ints, room: Ints, demand: Ints, start: Ints) -> tuple[Ints, bool, Ints]:
     """Complete a flow that keeps within its room: send what is missing through the residual graph."""
-    nodes = node_count(problem)
+    nodes = demand.size
     missing = demand
     if start.any():
         missing = demand - sum_by(tail, start.astype(np.float64), nodes).astype(np.int64)

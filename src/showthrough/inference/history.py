@@ -3,7 +3,7 @@
 Legend: n persons, R releases, G groups of all releases together (numbered release by release),
 rows = pairs (group, value) with a published count above zero, sorted by group, then value. Persons
 with an id come first; after them stand the *unnamed* members of groups, who take part in the counts
-and are never reported.
+and are never reported: one column, with a weight, for all who fit the same groups.
 """
 
 from __future__ import annotations
@@ -21,13 +21,26 @@ from showthrough.register.locating import names_of
 from showthrough.register.place import Given, place
 from showthrough.register.placing import Placing
 from showthrough.release.release import Release
-from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
 
 ABSENT = -1
 LONGEST_CELLS = 80
 _FEW = 1000  # entries that are looked at one by one
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What somebody knows of sums over persons: lower ≤ Σ coefficient · P(value | person) ≤ upper."""
+
+    lower: Ints  # [statements]
+    upper: Ints
+    names: tuple[str, ...]
+    statement: Ints  # [entries]
+    person: Ints  # [entries] column of the history; one with a weight counts with it
+    value: Codes  # [entries]
+    coefficient: Ints  # [entries]
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,11 @@ class History:
     set_group: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))  # ABSENT: maybe not in the release
     given: Given = field(default_factory=lambda: Given())
     located: tuple[pl.DataFrame | None, ...] = ()  # per release: how well persons were located, if by quasi-identifiers
+    weight: Ints | None = None  # [n] persons behind each column: unnamed members are one column; None: one each
+    row_upper: Ints | None = None  # [rows] the greatest count of each row; None: row_count is exact
+    statements: Statements | None = None
+    prior_of: Ints | None = None  # [n] the row of ``prior`` of each person
+    prior: Reals | None = None  # [classes, values] weights of belief, 0 or more; None: all alike
 
     @property
     def named(self) -> int:
@@ -121,7 +139,7 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
     refuse_blanks(values, "values")
     labels = [release.labels for release in releases]
     first_group = np.cumsum([0, *(own.len() for own in labels)]).astype(np.int64)
-    group_of, sets = seat(placings, id_codes, first_group, ids.len())
+    group_of, sets, weight = seat(placings, id_codes, first_group, ids.len())
     row_group = np.concatenate(
         [positions(r.tally["group"], own) + first for r, own, first in zip(releases, labels, first_group, strict=False)]
     )
@@ -144,32 +162,32 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
         set_group=sets[1],
         given=given,
         located=tuple(p.locatability for p in placings),
+        weight=weight,
     )
 
 
 def seat(
     placings: Sequence[Placing], id_codes: Sequence[Codes], first_group: Ints, named: int
-) -> tuple[Codes, tuple[Ints, Codes]]:
-    """The group of each person in each release, or the number of a candidate set; and the sets (start, groups).
+) -> tuple[Codes, tuple[Ints, Codes], Ints | None]:
+    """The group of each person in each release, or the number of a candidate set; the sets (start, groups); weights.
 
-    Unnamed members follow the named persons, release by release.
+    Unnamed members of a pool follow the named persons as one column, however many they are.
     """
-    pooled = [sum(pool.members for pool in p.pools) for p in placings]
-    group_of = np.full((len(placings), named + sum(pooled)), ABSENT, dtype=np.int32)
+    pools = [(r, pool) for r, placing in enumerate(placings) for pool in placing.pools]
+    group_of = np.full((len(placings), named + len(pools)), ABSENT, dtype=np.int32)
     sets = CandidateSets(int(first_group[-1]))
-    column = named
     for r, (placing, codes) in enumerate(zip(placings, id_codes, strict=True)):
         offset = int(first_group[r])
         if placing.plain:
             group_of[r, codes] = placing.group + offset
         else:
             group_of[r, codes] = sets.code(placing.start, placing.group + offset, placing.outside)
-        for pool in placing.pools:
-            span = slice(column, column + pool.members)
-            one = np.array([0, pool.groups.size])
-            group_of[r, span] = sets.code(one, pool.groups + offset, np.zeros(1, dtype=bool))[0]
-            column = span.stop
-    return group_of, sets.arrays()
+    for column, (r, pool) in enumerate(pools, start=named):
+        group_of[r, column] = sets.code_of(pool.groups + int(first_group[r]))
+    weight = None
+    if pools:
+        weight = np.append(np.ones(named, dtype=np.int64), [pool.members for _, pool in pools]).astype(np.int64)
+    return group_of, sets.arrays(), weight
 
 
 class CandidateSets:
@@ -196,6 +214,10 @@ class CandidateSets:
                     numbers = np.array([self._number(own, maybe) for own in distinct])
                     code[mine] = numbers[which.ravel()]
         return code
+
+    def code_of(self, groups: Ints) -> int:
+        """The code of one list of groups."""
+        return int(groups[0]) if groups.size == 1 else self._number(groups, maybe=False)
 
     def arrays(self) -> tuple[Ints, Codes]:
         """Where each set begins, and the groups of all sets."""
@@ -224,8 +246,15 @@ def split_persons(history: History, changed: Ints) -> History:
     parts[release, np.arange(person.size)] = history.group_of[release, changed[person]]
     kept = np.flatnonzero(~split)
     unnamed = history.group_of[:, history.named :]
+    if history.statements is not None and split[history.statements.person].any():
+        raise InputError("A statement speaks of a person whose value must have changed between releases.")
+    named = kept.size + person.size
+    weight = None
+    if history.weight is not None:
+        weight = np.append(np.ones(named, dtype=np.int64), history.weight[history.named :])
     return replace(
         history,
+        weight=weight,
         ids=history.ids.gather(np.concatenate([kept, changed[person]])),
         group_of=np.concatenate([history.group_of[:, kept], parts, unnamed], axis=1),
         split_release=np.concatenate([np.full(kept.size, ABSENT), release]).astype(np.int32),

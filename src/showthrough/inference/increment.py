@@ -16,7 +16,7 @@ import numpy as np
 from showthrough.inference import islands
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, inherited
-from showthrough.inference.history import ABSENT, History, encode
+from showthrough.inference.history import History, encode
 from showthrough.inference.problem import Problem, build, refuse_orphan_rows
 from showthrough.inference.run import Log, accepted, certified, infer_given, solve
 from showthrough.register.place import register_of
@@ -39,7 +39,7 @@ def extend(post: Posterior, release: Release, *, progress: Callable[[str], None]
     with log.stage("reading groups"):
         grown = encode(releases, changed=changed, given=given)
         same_kinds = grown.ids.dtype == post.history.ids.dtype and grown.values.dtype == post.history.values.dtype
-        named = post.of_person.size == post.history.named and grown.group_of.shape[1] == grown.named
+        named = post.history.weight is None and grown.weight is None
         if changed == "split" or not same_kinds or not named or not post.problem.plain or grown.set_group.size:
             # ids may be split anew, ids and values sort differently, or seats grow: nothing keeps its number
             return infer_given(releases, given, changed, progress=progress)
@@ -48,7 +48,7 @@ def extend(post: Posterior, release: Release, *, progress: Callable[[str], None]
         source = _earlier_variables(post, history, problem, of_person)
         face = inherited(post.face, problem, source)
         touched = _touched(problem)
-        old_mu = np.zeros(problem.rows)
+        old_mu = np.zeros(problem.rows.size)
         old_mu[: post.mu.size] = post.mu  # rows of earlier releases keep their numbers
     try:
         x, mu = solve(face, log, among=touched, start=old_mu)
@@ -56,9 +56,8 @@ def extend(post: Posterior, release: Release, *, progress: Callable[[str], None]
         raise contradiction_error(history, face, of_person, found) from None
     kept = np.flatnonzero(~touched[problem.signature])
     x[kept] = post.x[source[kept]]
-    for row in problem.row:
-        at = row[kept]
-        mu[at[at < problem.rows]] = old_mu[at[at < problem.rows]]
+    at = problem.rows.of(kept)
+    mu[at] = old_mu[at]
     return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged=False)
 
 
@@ -80,5 +79,5 @@ def _touched(problem: Problem) -> Flags:
     """[m] signatures on an island with a group of the last release."""
     island = islands.label(problem)
     hit = np.zeros(int(island.max()) + 1, dtype=bool)
-    hit[island[problem.groups[-1] != ABSENT]] = True
+    hit[island[problem.places.present(problem.places.releases - 1)]] = True
     return np.asarray(hit[island])

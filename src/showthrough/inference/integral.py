@@ -43,7 +43,7 @@ def decide(face: Face, *, seconds: float, tick: Callable[[], None] = lambda: Non
     problem = face.problem
     impossible = np.zeros(problem.variables, dtype=bool)
     undecided = np.zeros(problem.variables, dtype=bool)
-    reduced = reduce(problem, face.alive)
+    reduced = reduce(problem, face.alive, face.rows)
     deadline = time.monotonic() + seconds
     size = worlds.size_of(reduced) if reduced.components else np.empty(0, dtype=np.int64)
     signatures = np.bincount(reduced.signature_component, minlength=reduced.components)
@@ -53,6 +53,7 @@ def decide(face: Face, *, seconds: float, tick: Callable[[], None] = lambda: Non
     )
     settled = (signatures == 1) & ~unsure  # one signature alone holds its counts: every value is possible
     settled |= _flat(problem, reduced) & (size > COUNTED_FLAT)
+    settled &= problem.rows.exact and not problem.rows.stated.row.size
     for component in np.argsort(size, kind="stable"):
         if settled[component]:
             continue
@@ -66,10 +67,10 @@ def decide(face: Face, *, seconds: float, tick: Callable[[], None] = lambda: Non
 def world_shares(face: Face, signatures: Ints, *, most_states: int, refuse: bool) -> Reals:
     """[v] the share of worlds in which a person has the value; NaN where it was not counted."""
     problem = face.problem
-    share = np.where(face.alive, np.nan, 0.0)
+    share = np.where(face.possible, np.nan, 0.0)
     even = (face.choices == 1) | unweighed(problem, face.alive)
-    share = np.where(even[problem.signature], shares(problem, face.alive), share)
-    reduced = reduce(problem, face.alive)
+    share = np.where(even[problem.signature], shares(problem, face.alive)[: problem.variables], share)
+    reduced = reduce(problem, face.alive, face.rows)
     if not reduced.components:
         return share
     asked = np.zeros(problem.signatures, dtype=bool)
@@ -112,7 +113,7 @@ def _by_programs(problem: Problem, reduced: Reduced, component: int, deadline: f
 
     lp = support.program(reduced, component)
     twins = _twins(problem, lp)
-    v = lp.A.shape[1]
+    v = lp.variables
     seen, none, undecided = np.zeros(v, dtype=bool), np.zeros(v, dtype=bool), np.zeros(v, dtype=bool)
     wanted: int | None = None
     while True:
@@ -122,8 +123,7 @@ def _by_programs(problem: Problem, reduced: Reduced, component: int, deadline: f
             break
         world = support.whole_world(lp, prefer=~seen & ~none & ~undecided, need=wanted, seconds=left)
         if isinstance(world, np.ndarray):
-            if (lp.A @ world != lp.b).any():
-                raise InternalError("An integer program gave a world that does not fit.")
+            _refuse_misfit(lp, world)
             seen |= np.bincount(twins[world > 0], minlength=v)[twins] > 0
         elif wanted is None and world == "none":
             raise _no_world()
@@ -138,7 +138,16 @@ def _by_programs(problem: Problem, reduced: Reduced, component: int, deadline: f
         if not rest.size:
             break
         wanted = int(rest[0])
-    return lp.variable_of, undecided, none
+    return lp.term_of[:v], undecided, none
+
+
+def _refuse_misfit(lp: Program, world: Ints) -> None:
+    """Everybody has one value, and rows without candidates hold what they may; seats then exist by the program."""
+    sums = lp.A[:, : lp.variables] @ world
+    known = np.ones(sums.size, dtype=bool)
+    known[lp.A[:, lp.variables :].nonzero()[0]] = False
+    if ((sums < lp.b) | (sums > lp.b + lp.spare))[known].any():
+        raise InternalError("An integer program gave a world that does not fit.")
 
 
 def _flat(problem: Problem, reduced: Reduced) -> Flags:
@@ -175,19 +184,19 @@ def _twins(problem: Problem, lp: Program) -> Ints:
     Two values are interchangeable in a component if every group publishes both equally often and the
     same signatures can have them: exchanging them everywhere turns a world into a world.
     """
-    own = np.arange(lp.variable_of.size)
+    own = np.arange(lp.variables)
     if not problem.plain:
         return own
     where: dict[int, list[tuple[int, int]]] = {}
-    for row, count in zip(lp.row_of.tolist(), lp.b[lp.ones :].tolist(), strict=True):
+    for row, count in zip(lp.row_of.tolist(), lp.b[lp.relation].tolist(), strict=True):
         where.setdefault(int(problem.row_value[row]), []).append((int(problem.row_group[row]), int(count)))
     who: dict[int, list[int]] = {}
-    signature = problem.signature[lp.variable_of]
-    for s, value in zip(signature.tolist(), problem.value[lp.variable_of].tolist(), strict=True):
+    signature = problem.signature[lp.term_of[: lp.variables]]
+    for s, value in zip(signature.tolist(), problem.value[lp.term_of[: lp.variables]].tolist(), strict=True):
         who.setdefault(int(value), []).append(s)
     kinds: dict[tuple[tuple[tuple[int, int], ...], tuple[int, ...]], int] = {}
     kind = {v: kinds.setdefault((tuple(sorted(where.get(v, []))), tuple(sorted(who[v]))), len(kinds)) for v in who}
-    key = signature * (len(kinds) + 1) + np.array([kind[int(v)] for v in problem.value[lp.variable_of]])
+    key = signature * (len(kinds) + 1) + np.array([kind[int(v)] for v in problem.value[lp.term_of[: lp.variables]]])
     return np.unique(key, return_inverse=True)[1].astype(np.int64)
 
 

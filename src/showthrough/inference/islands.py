@@ -30,49 +30,69 @@ class Easy:
 
 
 def label(problem: Problem) -> Ints:
-    """[m] the island of each signature."""
-    groups = int(problem.groups.max(initial=-1)) + 1
-    own = problem.owner
-    # an absence becomes a loop, so that the edges stay sorted by signature
-    heads = np.where(problem.groups == ABSENT, own, problem.signatures + problem.groups.astype(np.int64))
-    tails = np.repeat(own, problem.groups.shape[0])
-    _, island = graphs.components(problem.signatures + groups, tails, heads.T.ravel())
-    return island[: problem.signatures]
+    """[m] the island of each signature: groups that share somebody, and whom one statement speaks of."""
+    places, size = problem.places, problem.signatures
+    if places.plain:
+        own = np.arange(size)
+        # an absence becomes a loop, so that the edges stay sorted by signature
+        heads = np.where(places.codes == ABSENT, own, size + places.codes.astype(np.int64)).T.ravel()
+        tails = np.repeat(own, places.releases)
+    else:
+        fits = [places.fits(r) for r in range(places.releases)]
+        tails, group = np.concatenate([f[0] for f in fits]), np.concatenate([f[1] for f in fits])
+        heads = np.where(group == ABSENT, tails, size + group)
+    nodes, stated = size + places.known, problem.rows.stated
+    if stated.row.size:
+        tails = np.concatenate([tails, problem.signature[stated.variable]])
+        heads = np.concatenate([heads, nodes + stated.row])
+        nodes += problem.rows.size
+    _, island = graphs.components(nodes, tails, heads)
+    return island[:size]
 
 
 def none(problem: Problem) -> Easy:
     """Leave everything to the solver."""
-    return Easy(np.zeros(problem.signatures, dtype=bool), np.zeros(problem.variables), np.zeros(problem.rows))
+    return Easy(np.zeros(problem.signatures, dtype=bool), np.zeros(problem.terms), np.zeros(problem.rows.size))
 
 
 def easy(problem: Problem) -> Easy:
-    """Solve what has a closed form."""
+    """Solve what has a closed form; there is none where anything but exact counts is known."""
+    if problem.log_prior is not None or problem.rows.stated.row.size or not problem.rows.exact:
+        return none(problem)
     size = np.bincount(problem.row_group)
     total = sum_by(problem.row_group, problem.count.astype(np.float64), size.size)
     choices = np.diff(problem.start)
-    groups = problem.groups if problem.plain else problem.groups[:, problem.first_seat[:-1]]
+    groups = problem.places.groups
     single, flat = _alone(problem, groups), _flat(problem, groups, size, total)
-    x, mu = np.zeros(problem.variables), np.zeros(problem.rows)
+    x, mu = np.zeros(problem.terms), np.zeros(problem.rows.size)
     if flat.any():
         uniform = np.flatnonzero(np.repeat(flat, choices))
         x[uniform] = (1.0 / np.maximum(choices, 1))[problem.signature[uniform]]
     if single.any():
         closed = np.flatnonzero(np.repeat(single & ~flat, choices))
-        for row in problem.row:
-            here = closed[row[closed] != problem.rows]
-            at = row[here]
-            x[here] = problem.count[at] / total[problem.row_group[at]]
-            mu[at] = np.log(x[here])
+        own = problem.signature[closed]
+        # who is alone is in one release only: its rows are those of its group, in order
+        at = _rows_of_groups(problem, groups.max(axis=0)[own], problem.value[closed])
+        x[closed] = problem.count[at] / total[problem.row_group[at]]
+        mu[at] = np.log(x[closed])
+    for own_seats in problem.rows.seats:  # whoever is here has one candidate in each release
+        places = problem.rows.places(own_seats)
+        x[places] = x[: problem.variables].take(own_seats.owner)
     return Easy(single | flat, x, mu)
+
+
+def _rows_of_groups(problem: Problem, group: Ints, value: Codes) -> Ints:
+    """The row of each (group, value); rows are sorted by both."""
+    span = problem.values
+    key = problem.row_group.astype(np.int64) * span + problem.row_value
+    return np.searchsorted(key, group.astype(np.int64) * span + value)
 
 
 def _alone(problem: Problem, groups: Codes) -> Flags:
     """[m] signatures of groups that share nobody: their island is that group."""
     here = groups != ABSENT
-    alone = here.sum(axis=0) == 1
-    if not problem.plain:
-        alone &= ~problem.unsure
-    spoiled = _spoiled(problem, np.flatnonzero(~alone[problem.owner]))
+    alone = (here.sum(axis=0) == 1) & ~problem.unsure
+    spoiled = _spoiled(problem, ~alone)
     return np.asarray(alone & ~spoiled[groups.max(axis=0)])
 
 
@@ -83,19 +103,19 @@ def _flat(problem: Problem, groups: Codes, size: Ints, total: Reals) -> Flags:
     values = np.where(many * size == total, size, -1)  # −1: the group is uneven
     values = np.append(values, -1)
     choices = np.diff(problem.start)
-    flat = np.ones(problem.signatures, dtype=bool) if problem.plain else ~problem.unsure
+    flat = ~problem.unsure
     for own in groups:
         flat &= (own == ABSENT) | (values[own] == choices)
-    return _everywhere(problem, flat)
+    return _everywhere(problem, groups, flat)
 
 
-def _everywhere(problem: Problem, flags: Flags) -> Flags:
+def _everywhere(problem: Problem, groups: Codes, flags: Flags) -> Flags:
     """True on islands where all signatures are flagged: what is not spreads over the groups it is in."""
     if not flags.any():
         return flags
-    good = np.flatnonzero(flags)  # sure of their groups: one seat each
-    groups = problem.groups[:, good] if problem.plain else problem.groups[:, problem.first_seat[good]]
-    spoiled = _spoiled(problem, np.flatnonzero(~flags[problem.owner]))
+    good = np.flatnonzero(flags)  # sure of their groups
+    groups = groups[:, good]
+    spoiled = _spoiled(problem, ~flags)
     for _ in range(_ROUNDS):
         lost = spoiled[groups].any(axis=0)
         if not lost.any():
@@ -114,10 +134,12 @@ def _everywhere(problem: Problem, flags: Flags) -> Flags:
     return found
 
 
-def _spoiled(problem: Problem, seats: Ints) -> Flags:
-    """[groups + 1] the groups of some seats; the last entry, which ABSENT meets, is not one."""
-    spoiled = np.zeros(int(problem.groups.max(initial=-1)) + 2, dtype=bool)
-    for own in problem.groups:
-        spoiled[own[seats]] = True
+def _spoiled(problem: Problem, signatures: Flags) -> Flags:
+    """[groups + 1] the groups that some signatures fit; the last entry, which ABSENT meets, is not one."""
+    places = problem.places
+    spoiled = np.zeros(places.known + 1, dtype=bool)
+    own = np.flatnonzero(signatures)
+    for r in range(places.releases):
+        spoiled[places.codes[r, own] if places.plain else places.fits(r, own)[1]] = True
     spoiled[ABSENT] = False
     return spoiled

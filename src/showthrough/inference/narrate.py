@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from showthrough.errors import InternalError
-from showthrough.inference import weighing
 from showthrough.inference.history import ABSENT, History
-from showthrough.inference.problem import Problem
+from showthrough.inference.problem import STATEMENT, Problem
+from showthrough.inference.rows import Rows
+from showthrough.inference.weighing import Weighed
 from showthrough.table.arrays import Flags, Ints
 
 LISTED = 12
 
 
-class _Unnamed:
-    """A member of a group whom nobody names."""
+@dataclass(frozen=True)
+class Crowd:
+    """Persons by their ids, and how many more there are whom nobody names.
+
+    >>> listed(Crowd((1, 2), 40))
+    '1, 2 and 40 unnamed'
+    """
+
+    ids: tuple[Any, ...] = ()
+    unnamed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.ids) + self.unnamed
 
 
-UNNAMED = _Unnamed()
-
-
-def listed(items: Iterable[Any], *, joint: str = "and") -> str:
+def listed(items: Iterable[Any] | Crowd, *, joint: str = "and") -> str:
     """1, 2 and 3; long lists end in "and 40 others"."""
-    entries = list(items)
-    unnamed = sum(i is UNNAMED for i in entries)
-    texts = [str(i) for i in entries if i is not UNNAMED]
-    texts += [f"{unnamed} unnamed"] if unnamed else []
+    texts = [str(i) for i in (items.ids if isinstance(items, Crowd) else items)]
+    texts += [f"{items.unnamed} unnamed"] if isinstance(items, Crowd) and items.unnamed else []
     if len(texts) > LISTED:
         texts = [*texts[: LISTED - 2], f"{len(texts) - LISTED + 2} others"]
     if len(texts) < 2:
@@ -45,13 +53,16 @@ class Narrator:
         self._order = np.argsort(of_person, kind="stable")
         self._first = np.searchsorted(of_person[self._order], np.arange(problem.signatures + 1))
 
-    def persons(self, signatures: Iterable[int]) -> list[Any]:
-        """The ids of the persons behind signatures."""
+    def persons(self, signatures: Iterable[int]) -> Crowd:
+        """The persons behind signatures."""
         people = [self._order[self._first[s] : self._first[s + 1]] for s in signatures]
         if not people:
-            return []
-        everybody = np.sort(np.concatenate(people))
-        return [self.history.ids[int(p)] if p < self.history.named else UNNAMED for p in everybody]
+            return Crowd()
+        history, everybody = self.history, np.sort(np.concatenate(people))
+        known = everybody[everybody < history.named]
+        unnamed = everybody[everybody >= history.named]
+        count = unnamed.size if history.weight is None else int(history.weight[unnamed].sum())
+        return Crowd(tuple(history.ids[int(p)] for p in known), count)
 
     def groups(self, groups: Sequence[int]) -> str:
         """Group 1 of D1; groups 1 and 2 of D2."""
@@ -59,16 +70,18 @@ class Narrator:
         word = "group" if len(groups) == 1 else "groups"
         return f"{word} {listed(self.history.group_name(g) for g in groups)} of {release}"
 
-    def tell(self, weights: Ints, possible: Flags) -> str:
+    def tell(self, weighed: Weighed) -> str:
         """A cut if the weights are one, otherwise the sum itself."""
+        weights = weighed.weights
         rows = np.flatnonzero(weights)
         plus, minus = rows[weights[rows] > 0], rows[weights[rows] < 0]
         releases = [np.unique(self.problem.row_release[part]) for part in (plus, minus)]
         simple = np.unique(self.problem.row_value[rows]).size == 1 and np.abs(weights[rows]).max() == 1
         apart = max(r.size for r in releases) == 1 and not np.array_equal(releases[0], releases[1])
-        if simple and apart and not self._unsure(rows):
-            return _Cut(self, plus, minus, weights, possible).text()
-        return self._sum(rows, weights, possible)
+        exact = self.problem.rows.exact and not (self.problem.row_release[rows] == STATEMENT).any()
+        if simple and apart and exact and not self._unsure(rows):
+            return _Cut(self, plus, minus, weighed).text()
+        return self._sum(rows, weighed)
 
     def missing_in(self, signature: int, code: int) -> str:
         """Why a value is outside the common subset."""
@@ -103,8 +116,8 @@ class Narrator:
 
     def _places(self, signature: int) -> list[list[int]]:
         """For each release in which the persons surely are, the groups in which they can be."""
-        seats = slice(int(self.problem.first_seat[signature]), int(self.problem.first_seat[signature + 1]))
-        fits = [sorted({int(g) for g in own}) for own in self.problem.groups[:, seats]]
+        places = self.problem.places
+        fits = [sorted(set(places.groups_of(r, signature))) for r in range(places.releases)]
         return [groups for groups in fits if ABSENT not in groups]
 
     def _one_of(self, groups: list[int]) -> str:
@@ -112,29 +125,34 @@ class Narrator:
 
     def _unsure(self, rows: Ints) -> bool:
         """Whether somebody who fits several groups could be counted in the rows."""
-        on = np.zeros(self.problem.rows + 1, dtype=bool)
+        if not self.problem.rows.seats:
+            return False
+        on = np.zeros(self.problem.rows.size, dtype=bool)
         on[rows] = True
-        return any(bool(self.problem.unsure[self.problem.signature[on[row]]].any()) for row in self.problem.row)
+        return bool(self.problem.unsure[self.problem.signature[self.problem.rows.touching(on)]].any())
 
-    def _sum(self, rows: Ints, weights: Ints, possible: Flags) -> str:
-        problem = self.problem
-        terms = [
-            f"{int(weights[r]):+d} × {self.history.values[int(problem.row_value[r])]} in "
-            f"{self.groups([int(problem.row_group[r])])} ({int(problem.count[r])} published)"
-            for r in rows
-        ]
-        score = weighing.scores(problem, weights)
-        best = weighing.best_scores(problem, possible, score)
-        reach = weighing.surplus(problem, best, weights)
-        total = int(sum(int(problem.count[r]) * int(weights[r]) for r in rows))
-        text = f"Add up, with these weights: {'; '.join(terms)}. The published counts give {total}. "
-        if reach < 0:
-            return text + f"But whoever has what, the persons can give at most {total + reach}."
+    def _sum(self, rows: Ints, weighed: Weighed) -> str:
+        terms = [self._term(int(r), int(weighed.weights[r]), weighed.rows) for r in rows]
+        total = weighed.rows.reach(weighed.weights)
+        given = "The published counts give" if weighed.rows.exact else "What is known gives at least"
+        text = f"Add up, with these weights: {'; '.join(terms)}. {given} {total}. "
+        if weighed.overfull:
+            return text + f"But whoever has what, the persons can give at most {total + weighed.surplus}."
         return text + (
             "Whoever has what, the persons cannot give more than that, and they give it only if everybody has "
             f"a value{' in a group' if self._unsure(rows) else ''} with the highest weight open to them: values of "
             "lower weight are impossible."
         )
+
+    def _term(self, row: int, weight: int, rows: Rows) -> str:
+        """A weighed row with what is known of its count."""
+        low, high = int(rows.lower[row]), int(rows.upper[row])
+        if self.problem.row_release[row] == STATEMENT:
+            known = f"{low}" if low == high else f"{low} to {high}"
+            return f"{weight:+d} × the statement {self.problem.statement(row)} ({known})"
+        value = self.history.values[int(self.problem.row_value[row])]
+        published = f"{low} published" if low == high else f"{low} to {high} published"
+        return f"{weight:+d} × {value} in {self.groups([int(self.problem.row_group[row])])} ({published})"
 
 
 class _Cut:
@@ -146,12 +164,13 @@ class _Cut:
     surplus of the weighing: free − bound − (first − second).
     """
 
-    def __init__(self, narrator: Narrator, plus: Ints, minus: Ints, weights: Ints, possible: Flags) -> None:
+    def __init__(self, narrator: Narrator, plus: Ints, minus: Ints, weighed: Weighed) -> None:
         problem = narrator.problem
         self.narrator, self.problem = narrator, problem
         self.plus, self.minus = plus, minus
         self.code = int(problem.row_value[plus[0] if plus.size else minus[0]])
         self.word = str(narrator.history.values[self.code])
+        possible = weighed.alive[: problem.variables]
         choices = np.add.reduceat(possible.astype(np.int64), problem.start[:-1])
         in_plus, in_minus = self._holders(plus, possible), self._holders(minus, possible)
         only = {s for s in in_minus - in_plus if choices[s] == 1}
@@ -159,8 +178,7 @@ class _Cut:
         self.bound, self.others = self._people(only), self._people(in_minus - in_plus - only)
         self.barred = self._people(self._without(plus) - in_plus)
         self.first, self.second = int(problem.count[plus].sum()), int(problem.count[minus].sum())
-        best = weighing.best_scores(problem, possible, weighing.scores(problem, weights))
-        self.surplus = weighing.surplus(problem, best, weights)
+        self.surplus = weighed.surplus
         if self.surplus != len(self.free) - len(self.bound) - (self.first - self.second):
             raise InternalError("A cut is told with another sum than it weighs.")
 
@@ -172,7 +190,7 @@ class _Cut:
             return self._used_up()
         return self._both()
 
-    def _alone(self, rows: Ints, count: int, people: list[Any]) -> str:
+    def _alone(self, rows: Ints, count: int, people: Crowd) -> str:
         opening = f"{self._publishes(rows, count)}, "
         if self.surplus < 0:
             return f"{opening}but only {_number(people)} there can have it{_in(people)}."
@@ -227,46 +245,47 @@ class _Cut:
     def _groups(self, rows: Ints) -> str:
         return self.narrator.groups([int(g) for g in self.problem.row_group[rows]])
 
-    def _people(self, signatures: set[int]) -> list[Any]:
+    def _people(self, signatures: set[int]) -> Crowd:
         return self.narrator.persons(sorted(signatures))
+
+    def _on(self, rows: Ints) -> Flags:
+        on = np.zeros(self.problem.rows.size, dtype=bool)
+        on[rows] = True
+        return on
 
     def _holders(self, rows: Ints, possible: Flags) -> set[int]:
         """Signatures that may still have the value of the rows."""
-        if not rows.size:
-            return set()
-        release = int(self.problem.row_release[rows[0]])
-        on = np.zeros(self.problem.rows + 1, dtype=bool)
-        on[rows] = True
-        return {int(s) for s in self.problem.signature[on[self.problem.row[release]] & possible]}
+        touching = self.problem.rows.touching(self._on(rows))
+        return {int(s) for s in self.problem.signature[touching & possible]}
 
     def _without(self, rows: Ints) -> set[int]:
         """Signatures in the groups of the rows that cannot have the value because another group lacks it."""
         if not rows.size:
             return set()
         release = int(self.problem.row_release[rows[0]])
-        seats = np.isin(self.problem.groups[release], self.problem.row_group[rows])
+        signature, group = self.problem.places.fits(release)
         inside = np.zeros(self.problem.signatures, dtype=bool)
-        inside[self.problem.owner[seats]] = True
+        inside[signature[np.isin(group, self.problem.row_group[rows])]] = True
         may = np.zeros(self.problem.signatures, dtype=bool)
         may[self.problem.signature[self.problem.value == self.code]] = True
         return {int(s) for s in np.flatnonzero(inside & ~may)}
 
 
-def _in(people: Sequence[Any]) -> str:
+def _in(people: Crowd) -> str:
     return f" ({listed(people)})" if people else ""
 
 
-def _persons(people: Sequence[Any]) -> str:
+def _persons(people: Crowd) -> str:
     return f"{'person' if len(people) == 1 else 'persons'} {listed(people)}"
 
 
-def _are(people: Sequence[Any]) -> str:
+def _are(people: Crowd) -> str:
     return "is" if len(people) == 1 else "are"
 
 
-def _number(people: Sequence[Any]) -> str:
+def _number(people: Crowd) -> str:
     return "nobody" if not people else "1 person" if len(people) == 1 else f"{len(people)} persons"
 
 
-def _number_of(people: Sequence[Any]) -> str:
+def _number_of(people: Crowd) -> str:
     return "one" if len(people) == 1 else f"{len(people)} of them"

@@ -5,10 +5,16 @@ With the One constraints eliminated the dual is a weighted multinomial logit, sm
     F(mu) = Σ_σ w[σ] · log Σ_s exp( Σ_r mu[row_r(σ, s)] ) − Σ_rows c · mu
     x[σ, s] = softmax over s;  gradient = expected counts − c
 
+Where persons fit several groups, the term of a release is log Z_r = log Σ exp mu over the candidates that
+publish s (1 for being outside), and q_r = exp mu / Z_r is the probability of a candidate given s; statements
+add whole multiples of their multipliers, a prior its logarithm. A row whose count is a range has a multiplier
+with a sign: above 0 at its lower count, below 0 at its upper, 0 between; the method is projected onto these signs
+(Bertsekas 1982).
+
 Components are independent, so every scalar of the method (step length, conjugate-gradient
 coefficients, stopping) is a vector with one entry per component; a component that has converged
-leaves the batch. Legend: mu multipliers [rows], x probabilities [v], g gradient, H Hessian,
-d Newton direction, w weights, c counts.
+leaves the batch. Legend: mu multipliers [rows], x probabilities (of variables, then of candidates given
+their variable) [terms], g gradient, H Hessian, d Newton direction, w weights, c counts.
 """
 
 from __future__ import annotations
@@ -66,11 +72,13 @@ class Point:
     F: Reals
     x: Reals
     g: Reals
+    resting: Flags | None = None  # rows strictly between their counts, whose multiplier is 0; None: no ranges
 
     def restricted(self, problem: Reduced, keep: Flags) -> Point:
         """The same point in some components."""
-        variables = np.repeat(keep[problem.signature_component], np.diff(problem.start))
-        return Point(self.F[keep], self.x[variables], self.g[keep[problem.row_component]])
+        rows = keep[problem.row_component]
+        resting = None if self.resting is None else self.resting[rows]
+        return Point(self.F[keep], self.x[problem.terms_in(keep)], self.g[rows], resting)
 
 
 class Kernel:
@@ -79,9 +87,11 @@ class Kernel:
     def __init__(self, problem: Reduced, sweeps: Sweeps | None = None) -> None:
         self.problem = problem
         self.sweeps = problem.sweeps if sweeps is None else sweeps
+        self.count = problem.rows.lower.astype(np.float64)
+        self.upper = None if problem.rows.exact else problem.rows.upper.astype(np.float64)
         self.component_rows = np.bincount(problem.row_component, minlength=problem.components)
         self.component_start = np.cumsum(self.component_rows) - self.component_rows
-        self.spread, self.gather = self.sweeps.spread, self.sweeps.gather
+        self.spread, self.gather, self.mass = self.sweeps.spread, self.sweeps.gather, self.sweeps.mass
         self.tangent, self.diagonal = self.sweeps.tangent, self.sweeps.diagonal
         self.stretches = stretches(problem.row_component, self.component_start)
         self.passes = 0
@@ -123,8 +133,28 @@ class Kernel:
         x, log_sum = self.softmax(mu)
         p = self.problem
         F = sum_by(p.signature_component, p.weight * log_sum, p.components)
-        F -= self.per_component(p.count * mu)
-        return Point(F, x, self.gather(x) - p.count)
+        expected, count, resting = self.gather(self.mass(x)), self.count, None
+        if self.upper is not None:
+            within = np.clip(expected, count, self.upper)
+            resting = (mu == 0) & (within == expected) & (count < self.upper)
+            count = np.where(mu > 0, count, np.where(mu < 0, self.upper, within))
+        F -= self.per_component(count * mu)
+        return Point(F, x, expected - count, resting)
+
+    def missed(self, here: Point, expected: Reals, mu: Reals) -> Reals:
+        """[rows] what expected counts miss, where rows that rest may move between their counts."""
+        if self.upper is None or here.resting is None:
+            return expected - self.count
+        target = np.where(mu > 0, self.count, np.where(mu < 0, self.upper, np.clip(expected, self.count, self.upper)))
+        return expected - target
+
+    def projected(self, mu: Reals, step: Reals, g: Reals) -> Reals:
+        """The step, stopped where a multiplier of a range would change its sign."""
+        if self.upper is None:
+            return step
+        wanted = np.where(mu == 0, -g, mu)  # from 0 a multiplier may only go where its count is missed
+        crossing = (self.count < self.upper) & (wanted * (mu + step) <= 0)
+        return np.where(crossing, -mu, step)
 
     def hessian(self, x: Reals, d: Reals) -> Reals:
         """H·d without H."""
@@ -134,11 +164,11 @@ class Kernel:
 
 def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) -> Solution:
     """Minimise F in every component, in at most ``max_steps`` Newton steps."""
-    step, converged = np.zeros(problem.rows), np.zeros(problem.components, dtype=bool)
+    step, converged = np.zeros(problem.rows.size), np.zeros(problem.components, dtype=bool)
     if not problem.components:
         return Solution(step.copy(), step, converged, 0, 0)
     mu, passes = _scaled(problem) if start is None else (start.copy(), 0)
-    active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows), 0
+    active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows.size), 0
     kernel = Kernel(part)
     here = kernel.at(mu)
     while True:
@@ -151,7 +181,7 @@ def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) 
             keep = ~done
             own = keep[part.row_component]
             rows, active, diagonal, here = rows[own], active[keep], diagonal[own], here.restricted(part, keep)
-            part, passes = restrict(part, keep), passes + kernel.passes
+            part, passes = part.restrict(keep), passes + kernel.passes
             kernel = Kernel(part)
         step[rows], here = _newton_step(kernel, mu[rows], here, diagonal)
         mu[rows] += step[rows]
@@ -162,7 +192,7 @@ def solve(problem: Reduced, *, start: Reals | None = None, max_steps: int = 60) 
 def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
     """Finish: a last full Newton step in mu, and a primal point that meets the Relation rows.
 
-    The primal point is x·(1 + tangent), repeated on what is left; the One rows stay exact. It brings
+    The primal point is mass·(1 + tangent), repeated on what is left; the One rows stay exact. It brings
     a variable that is forced to zero down to nothing: such variables, and all that are not clearly
     above what is left of the residual, are doubtful. It errs by the square of the tangent, so it is
     good only if no other variable moves far.
@@ -171,8 +201,9 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
         return Corrected(np.empty(0), mu, 0.0, np.empty(0, dtype=bool), False, np.zeros(0), 0)
     kernel = Kernel(problem)
     point = kernel.at(mu)
-    x, g, direction = point.x, point.g, np.zeros(problem.rows)
-    diagonal = kernel.diagonal(x)
+    mass = kernel.mass(point.x)
+    x, g, direction = mass, point.g, np.zeros(problem.rows.size)
+    diagonal = kernel.diagonal(point.x)
     floor = 1e-15 * max(1.0, float(problem.count.max(initial=1.0)))
     for _ in range(sweeps):
         residual = float(np.abs(g).max(initial=0.0))
@@ -180,34 +211,43 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
         if residual <= floor or (residual <= _MET and not doubtful.any()):
             break
         enough = np.full(problem.components, np.clip(0.2 * _MET / residual, 1e-8, 1e-2))
-        d = _conjugate_gradient(kernel, point.x, -g, diagonal, relative=enough)
-        moved = x + point.x * kernel.tangent(point.x, d)
-        left = kernel.gather(moved) - problem.count
+        d = _conjugate_gradient(kernel, point.x, -g, _without(diagonal, point.resting), relative=enough)
+        moved = x + mass * kernel.tangent(point.x, d)
+        left = kernel.missed(point, kernel.gather(moved), mu)
         if np.abs(left).max() >= residual:
             break
         x, g, direction = moved, left, direction + d
     residual = float(np.abs(g).max(initial=0.0))
     doubtful = x <= _CLEARLY * max(residual, floor)
-    far = np.abs(x - point.x) > _FAR * point.x
+    far = np.abs(x - mass) > _FAR * mass
     return Corrected(x, mu + direction, residual, doubtful, bool((far & ~doubtful).any()), direction, kernel.passes)
 
 
 def _scaled(problem: Reduced) -> tuple[Reals, int]:
     """A few sweeps of iterative scaling give Newton a good start."""
-    kernel, mu = Kernel(problem), np.zeros(problem.rows)
-    for _ in range(max(1, _SCALING_PASSES // max(1, problem.row.shape[0]))):
-        for release in range(problem.row.shape[0]):
+    kernel, mu = Kernel(problem), np.zeros(problem.rows.size)
+    layers = problem.rows.sure.shape[0] + len(problem.rows.seats)
+    for _ in range(max(1, _SCALING_PASSES // max(1, layers))):
+        for release in range(layers):
             x, _ = kernel.softmax(mu)
-            expected = kernel.sweeps.gather_release(release, x)
-            ratio = np.divide(problem.count, np.maximum(expected, _FLOOR), out=np.ones_like(mu), where=expected > 0)
+            expected = kernel.sweeps.gather_release(release, kernel.mass(x))
+            known = (expected > 0) & (kernel.count > 0) if kernel.upper is None else (
+                (expected > 0) & (kernel.count > 0) & (kernel.count == kernel.upper)
+            )
+            ratio = np.divide(kernel.count, np.maximum(expected, _FLOOR), out=np.ones_like(mu), where=known)
             mu += np.log(ratio, out=ratio)
     return mu, kernel.passes
+
+
+def _without(diagonal: Reals, resting: Flags | None) -> Reals:
+    """The diagonal with nothing to move where rows rest."""
+    return diagonal if resting is None else np.where(resting, 0.0, diagonal)
 
 
 def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> Flags:
     """Which components the linear correction can finish: what is missing is small in persons and in nats."""
     nats = kernel.per_component(g**2 / np.maximum(diagonal, _FLOOR))
-    scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.problem.count, kernel.component_start))
+    scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.count, kernel.component_start))
     persons = np.maximum.reduceat(np.abs(g), kernel.component_start)
     return np.asarray((persons <= RESIDUAL * scale) & (nats <= NATS * scale))
 
@@ -216,33 +256,40 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, diagonal: Reals) -> tup
     """One damped Newton step per component, and the point it leads to."""
     size = np.sqrt(kernel.per_component(here.g**2))
     typical = size / np.sqrt(kernel.component_rows)
-    d = _conjugate_gradient(kernel, here.x, -here.g, diagonal, relative=np.minimum(0.1, np.sqrt(typical)))
+    moving, enough = _without(diagonal, here.resting), np.minimum(0.1, np.sqrt(typical))
+    d = _conjugate_gradient(kernel, here.x, -here.g, moving, relative=enough)
     slope = kernel.per_component(here.g * d)
     length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
     rounding = 1e-13 * (1 + np.abs(here.F))
     for attempt in range(40):
-        step = kernel.on_rows(length) * d
+        step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
         there = kernel.at(mu + step)
-        lower = here.F + 1e-4 * length * slope + rounding >= there.F
+        gain = length * slope if kernel.upper is None else kernel.per_component(here.g * step)
+        lower = here.F + 1e-4 * gain + rounding >= there.F
         calmer = np.sqrt(kernel.per_component(there.g**2)) < size
         # near the optimum F no longer tells points apart, but its gradient does
-        pending &= ~np.where(-slope > 1e3 * rounding, lower, calmer)
+        pending &= ~np.where(-gain > 1e3 * rounding, lower, calmer)
         if not pending.any():
             return step, there
         length[pending] *= 0.5
         if attempt == 0:  # a direction that saturates the softmax is cut down at once
             length = np.where(pending, np.minimum(length, _within_reach(kernel, here.x, d)), length)
     length[pending] = 0.0
-    step = kernel.on_rows(length) * d
+    step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
     return step, kernel.at(mu + step)
 
 
 def _within_reach(kernel: Kernel, x: Reals, d: Reals) -> Reals:
     """[k] a step length that changes no logarithm of x by more than a few: beyond, the softmax saturates."""
-    signature = np.maximum.reduceat(np.abs(kernel.tangent(x, d)), kernel.problem.start[:-1])
-    size = np.bincount(kernel.problem.signature_component, minlength=kernel.problem.components)
-    largest = np.maximum.reduceat(signature, np.cumsum(size) - size)
+    moved = np.abs(kernel.tangent(x, d))
+    if kernel.problem.rows.seats:
+        largest = np.zeros(kernel.problem.components)
+        np.maximum.at(largest, kernel.problem.term_component, moved)
+    else:
+        signature = np.maximum.reduceat(moved, kernel.problem.start[:-1])
+        size = np.bincount(kernel.problem.signature_component, minlength=kernel.problem.components)
+        largest = np.maximum.reduceat(signature, np.cumsum(size) - size)
     return np.minimum(1.0, _REACH / np.maximum(largest, _FLOOR))
 
 
@@ -256,7 +303,7 @@ def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, diagonal: Reals,
     d, best, r, z = np.zeros_like(right), np.zeros_like(right), right.copy(), inverse * right
     direction, rz = z.copy(), kernel.inner(r, z)
     # below this the residual is rounding
-    noise = kernel.inner(inverse, (1e-16 * kernel.problem.count) ** 2)
+    noise = kernel.inner(inverse, (1e-16 * kernel.count) ** 2)
     goal = np.maximum(relative**2 * rz, noise)
     active = rz > goal
     least = np.where(active, np.inf, rz)  # a first step always descends, however the residual behaves
@@ -291,44 +338,21 @@ def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, diagonal: Reals,
         rz = new
     short = np.flatnonzero((least > goal) & (kernel.component_rows <= _DENSE))
     for component in short[:_DENSE]:
-        _solve_densely(kernel, x, right, best, int(component))
+        _solve_densely(kernel, x, right, best, inverse, int(component))
     return best
 
 
-def _solve_densely(kernel: Kernel, x: Reals, right: Reals, best: Reals, component: int) -> None:
+def _solve_densely(kernel: Kernel, x: Reals, right: Reals, best: Reals, inverse: Reals, component: int) -> None:
     """The direction of a small component whose conjugate gradients ran out of precision."""
     p = kernel.problem
-    alone = restrict(p, np.arange(p.components) == component)
+    keep = np.arange(p.components) == component
+    alone = p.restrict(keep)
     inner = Kernel(alone)
-    own = np.repeat(p.signature_component == component, np.diff(p.start))
-    H = np.column_stack([inner.hessian(x[own], unit) for unit in np.eye(alone.rows)])
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(H), _FLOOR))
-    rows = slice(*(int(kernel.component_start[component]) + np.array([0, alone.rows])))
+    own = x[p.terms_in(keep)]
+    H = np.column_stack([inner.hessian(own, unit) for unit in np.eye(alone.rows.size)])
+    rows = slice(*(int(kernel.component_start[component]) + np.array([0, alone.rows.size])))
+    moving = inverse[rows] > 0  # the others rest between their counts
+    scale = np.where(moving, 1.0 / np.sqrt(np.maximum(np.diag(H), _FLOOR)), 0.0)
     d = scale * np.linalg.lstsq(H * scale * scale[:, None], right[rows] * scale, rcond=1e-14)[0]
     if np.isfinite(d).all() and d @ right[rows] > 0:
         best[rows] = d
-
-
-def restrict(problem: Reduced, keep: Flags) -> Reduced:
-    """The same batch without the components that are done."""
-    number = np.cumsum(keep) - 1
-    signatures = keep[problem.signature_component]
-    rows = keep[problem.row_component]
-    length = np.diff(problem.start)
-    variables = np.repeat(signatures, length)
-    place = np.full(problem.rows + 1, int(rows.sum()), dtype=problem.row.dtype)
-    place[:-1][rows] = np.arange(rows.sum())
-    kept: Ints = np.concatenate([[0], np.cumsum(length[signatures])]).astype(np.int64)
-    return replace(
-        problem,
-        weight=problem.weight[signatures],
-        start=kept,
-        row=place[problem.row[:, variables]],
-        count=problem.count[rows],
-        signature_component=number[problem.signature_component[signatures]],
-        row_component=number[problem.row_component[rows]],
-        row_block=problem.row_block[rows],
-        components=int(keep.sum()),
-        variable_of=problem.variable_of[variables],
-        row_of=problem.row_of[rows],
-    )

@@ -1,8 +1,8 @@
-"""From variables to what is asked for: one entry per person and value, seats added up."""
+"""The answer as it is asked for: one entry per signature and value."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs (signature, value), sorted; a pair is alive as long as one of its variables is."""
+    """The pairs (signature, value), sorted, with their probabilities and whether they are possible."""
 
     signature: Ints
     value: Codes
@@ -23,17 +23,14 @@ class Pairs:
 
     @classmethod
     def of(cls, face: Face, x: Reals) -> Pairs:
-        """Add up the seats of each pair."""
+        """The variables of an answer over terms."""
         problem = face.problem
-        if problem.plain:
-            return cls(problem.signature, problem.value, problem.start, x, face.alive)
-        first = problem.pair_start[:-1]
-        signature = problem.signature[first]
-        start = np.searchsorted(signature, np.arange(problem.signatures + 1))
-        alive = np.logical_or.reduceat(face.alive, first)
-        found = cls(signature, problem.value[first], start, added(face, x), alive)
-        sure = alive & (found.left() == 1)[signature]
-        return replace(found, p=np.where(sure, 1.0, np.minimum(found.p, 1.0)))
+        found = cls(problem.signature, problem.value, problem.start, x[: problem.variables], face.possible)
+        if problem.rows.plain:
+            return found
+        sure = found.alive & (found.left() == 1)[found.signature]
+        p = np.where(sure, 1.0, np.minimum(found.p, 1.0))
+        return cls(problem.signature, problem.value, problem.start, p, face.possible)
 
     def left(self) -> Ints:
         """[m] how many values are left for each signature."""
@@ -45,8 +42,3 @@ class Pairs:
         top = np.maximum.reduceat(self.p, self.start[:-1])
         hit = np.flatnonzero(self.p == top[self.signature])
         return hit[np.searchsorted(self.signature[hit], np.arange(self.start.size - 1))]
-
-
-def added(face: Face, figure: Reals) -> Reals:
-    """A figure of the variables, added up over the seats of each pair."""
-    return figure if face.problem.plain else np.add.reduceat(figure, face.problem.pair_start[:-1])

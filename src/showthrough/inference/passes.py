@@ -3,8 +3,10 @@
 A pass reads every variable once. Up to `LARGE` variables it is a handful of calls on whole arrays. Above,
 whole arrays would travel through memory once per call, so the signatures are cut into blocks whose
 intermediate results stay in the cache, and the blocks are shared out among threads. Blocks and the order
-of all sums are fixed by the problem: the answer does not depend on the number of threads. Legend as in
-`newton`: mu multipliers [rows], x probabilities [v], d a direction [rows], w weights.
+of all sums are fixed by the problem: the answer does not depend on the number of threads. Where persons fit
+several groups, or statements or a prior speak, `seated` does the same. Legend as in `newton`: mu multipliers
+[rows], x probabilities of variables and, behind them, of candidates given the variable [terms], d a direction
+[rows], w weights.
 """
 
 from __future__ import annotations
@@ -42,17 +44,20 @@ class Sweeps(Protocol):
     def spread(self, rows: Reals) -> Reals:
         """[v] sum of a row vector over the rows of each variable."""
 
-    def gather(self, variables: Reals) -> Reals:
-        """[rows] persons in each row: sum of w · variable."""
+    def mass(self, x: Reals) -> Reals:
+        """[terms] the probabilities of variables, and of candidates together with their variable."""
 
-    def gather_release(self, release: int, variables: Reals) -> Reals:
-        """[rows] the same over the rows of one release; 0 in the others."""
+    def gather(self, mass: Reals) -> Reals:
+        """[rows] persons in each row: sum of w · mass."""
+
+    def gather_release(self, release: int, mass: Reals) -> Reals:
+        """[rows] the same over the rows of one release (in the order of the rows' layers); 0 in the others."""
 
     def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
         """Probabilities, and log Σ exp per signature."""
 
     def tangent(self, x: Reals, d: Reals) -> Reals:
-        """[v] how the logarithm of each x changes along d: its score less the mean of the signature."""
+        """[terms] how the logarithm of each mass changes along d: its score less the mean of the signature."""
 
     def hessian(self, x: Reals, d: Reals) -> Reals:
         """[rows] persons that the tangent moves: H·d."""
@@ -66,6 +71,10 @@ class Sweeps(Protocol):
 
 def sweeps_over(problem: Reduced, *, threads: int | None = None) -> Sweeps:
     """The quickest way for a problem of this size."""
+    if not problem.plain:
+        from showthrough.inference.seated import Seated
+
+        return Seated(problem)
     variables = int(problem.start[-1])
     if variables <= LARGE:
         return Whole(problem)
@@ -78,11 +87,11 @@ class Whole:
     """Whole arrays at once: few calls, for problems whose time is the number of calls."""
 
     def __init__(self, problem: Reduced) -> None:
-        self.row: Ints = np.ascontiguousarray(problem.row, dtype=np.int64)  # the type that take and bincount work in
+        self.row: Ints = np.ascontiguousarray(problem.rows.sure, dtype=np.int64)  # the type that take and bincount work in
         self.first = problem.start[:-1]
         self.signature: Ints = np.repeat(np.arange(self.first.size), np.diff(problem.start))
         self.weight: Reals = problem.weight[self.signature]
-        self.extended = np.zeros(problem.rows + 1)  # absent rows read the 0 at the end
+        self.extended = np.zeros(problem.rows.size + 1)  # absent rows read the 0 at the end
 
     def _per_signature(self, variables: Reals) -> Reals:
         return sum_by(self.signature, variables, self.first.size)  # quicker than reduceat on short stretches
@@ -91,6 +100,9 @@ class Whole:
         self.extended[:-1] = rows
         total: Reals = np.add.reduce(self.extended.take(self.row), axis=0)
         return total
+
+    def mass(self, x: Reals) -> Reals:
+        return x
 
     def gather(self, variables: Reals) -> Reals:
         persons = self.weight * variables
@@ -157,9 +169,9 @@ class Blocks:
         self.work = np.empty(int(problem.start[-1]))  # what is being summed per row
         start = problem.start.astype(np.int32)
         self.persons = []
-        for row in problem.row:
+        for row in problem.rows.sure:
             # the index arrays are set afterwards: the constructor would copy what is part of a larger array
-            persons = csc_array((problem.rows + 1, problem.weight.size), dtype=np.float64)
+            persons = csc_array((problem.rows.size + 1, problem.weight.size), dtype=np.float64)
             persons.data, persons.indices, persons.indptr = self.work, np.ascontiguousarray(row), start
             self.persons.append(persons)
 
@@ -202,6 +214,9 @@ class Blocks:
 
         self.share(work, self.blocks)
         return z
+
+    def mass(self, x: Reals) -> Reals:
+        return x
 
     def gather(self, variables: Reals) -> Reals:
         found: list[Reals] = [np.empty(0)] * len(self.persons)
@@ -324,7 +339,7 @@ def _blocks(problem: Reduced) -> Iterable[Block]:
     """Cut between signatures, about every `_BLOCK` variables."""
     from scipy.sparse import csr_array
 
-    start, releases = problem.start, problem.row.shape[0]
+    start, releases = problem.start, problem.rows.sure.shape[0]
     inner = np.searchsorted(start, np.arange(_BLOCK, start[-1], _BLOCK), side="right") - 1
     cut = np.unique(np.concatenate([[0], inner, [start.size - 1]]))
     largest = int(np.diff(start[cut]).max())
@@ -334,9 +349,9 @@ def _blocks(problem: Reduced) -> Iterable[Block]:
     for i, j in zip(cut[:-1].tolist(), cut[1:].tolist(), strict=True):
         a, b = int(start[i]), int(start[j])
         size, signatures = b - a, (start[i : j + 1] - a).astype(np.int32)
-        rows = csr_array((size, problem.rows + 1), dtype=np.float64)
+        rows = csr_array((size, problem.rows.size + 1), dtype=np.float64)
         rows.data, rows.indptr = ones[: releases * size], every[: size + 1]
-        rows.indices = problem.row[:, a:b].T.ravel()
+        rows.indices = problem.rows.sure[:, a:b].T.ravel()
         sums = csr_array((j - i, size), dtype=np.float64)
         sums.data, sums.indices, sums.indptr = ones[:size], place[:size], signatures
         yield Block(slice(i, j), slice(a, b), start[i:j] - a, np.diff(start[i : j + 1]), rows, sums)

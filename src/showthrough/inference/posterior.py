@@ -16,7 +16,7 @@ from showthrough.inference.explain import explain
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History
 from showthrough.inference.narrate import Narrator
-from showthrough.inference.pairs import Pairs, added
+from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
 from showthrough.inference.proof import Proof
 from showthrough.release.release import Release
@@ -96,7 +96,6 @@ class Posterior:
 
         people = self._asked(ids)
         shares = world_shares(self.face, self.of_person[people], most_states=most_states, refuse=ids is not None)
-        shares = added(self.face, shares)
         counted = np.flatnonzero(~np.isnan(shares) & self.pairs.alive)
         known = np.isin(self.of_person[people], self.pairs.signature[counted])
         return self._per_person(counted, pl.Series("p", shares[counted]), people=people[known])
@@ -247,16 +246,17 @@ class Posterior:
         )
 
     def outside_common(self) -> tuple[Ints, Ints]:
-        """(signature, value) for values of a signature's groups that are not common to all of a seat."""
+        """(signature, value) for values of a signature's groups that are not possible in all releases."""
         h, problem = self.history, self.problem
         span = h.values.len()
         seen = []
-        for own in problem.groups:
+        for r in range(problem.places.releases):
+            signature, own = problem.places.fits(r)
             here = np.flatnonzero(own != ABSENT)
             length = np.diff(h.group_rows)[own[here]]
             offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
             row = np.repeat(h.group_rows[own[here]], length) + offset
-            seen.append(np.repeat(problem.owner[here], length) * span + h.row_value[row])
+            seen.append(np.repeat(signature[here], length) * span + h.row_value[row])
         inside = self.pairs.signature * span + self.pairs.value
         outside = np.setdiff1d(np.concatenate(seen), inside)
         return outside // span, outside % span
@@ -285,8 +285,8 @@ class Posterior:
         from showthrough.inference.integral import decide
 
         found, pairs = decide(self.face, seconds=seconds, tick=tick), self.pairs
-        shown = added(self.face, (self.face.alive & ~found.impossible & ~found.undecided).astype(np.float64)) > 0
-        left = added(self.face, (self.face.alive & ~found.impossible).astype(np.float64)) > 0
+        left = pairs.alive & ~found.impossible
+        shown = left & ~found.undecided
         choices = np.add.reduceat(left.astype(np.int64), pairs.start[:-1])
         certain = left & (choices == 1)[pairs.signature] & (pairs.left() > 1)[pairs.signature]
         return [

@@ -1,51 +1,47 @@
-"""The problem: one variable for each signature, each value and each way to be seated.
+"""The problem: one variable for each signature and each value that its persons can have.
 
-Persons with the same groups in every release are interchangeable: they share a *signature* and
-their answer. A *seat* is one group (or absence) per release. Where the groups of a person are known
-the signature has one seat; where a person fits several groups it has one seat for each combination,
-and the variables are the joint probabilities of value and seat. The Zero constraints of Wang, Zhu,
-Du, Teng (section 3.4) are built in: a variable exists only for values common to all groups of the
-seat (the maximum common subset, MCS). The Relation constraints are the *rows*, pairs (group, value)
-with their published count; the One constraints are implicit in the signatures.
+Persons of whom everything known is the same (groups in every release, prior, statements about them) are
+interchangeable: they share a *signature* and their answer. The Zero constraints of Wang, Zhu, Du, Teng
+(section 3.4) are built in: a variable exists only for values that some group of the person publishes in
+every release (the maximum common subset, MCS, where the groups are known). The Relation constraints are
+the `Rows`, pairs (group, value) with their published count, and statements; the One constraints are
+implicit in the signatures.
 
-Legend: m signatures, v variables, R releases; variables are sorted by signature, value and seat.
+Legend: m signatures, v variables, R releases; variables are sorted by signature and value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from showthrough.errors import ContradictionError, InputError
-from showthrough.inference import graphs
+from showthrough.errors import ContradictionError
 from showthrough.inference.history import ABSENT, History, changed_value_error, split_persons
-from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.inference.lookup import UNPUBLISHED, Lookup
+from showthrough.inference.places import Places
+from showthrough.inference.rows import NOTHING_STATED, Rows, Seats, Stated
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
-_DENSE_LOOKUP = 1 << 26
-MOST_SEATS = 20_000_000
 _LARGEST_KEY = 2**62
-_UNPUBLISHED = -1
+STATEMENT = -1  # the release, group and value of a row that a statement makes
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Signatures, variables and rows; all facts that the releases publish."""
+    """Signatures, variables and rows; all that is known."""
 
     weight: Ints  # [m] persons per signature
-    groups: Codes  # [R, seats] group of the seat in each release, or ABSENT; seats sorted by signature
+    places: Places
     start: Ints  # [m + 1] where the variables of each signature begin
     value: Codes  # [v]
-    row: Codes  # [R, v] row of the variable in each release; ``rows`` (one past the last) where absent
-    count: Ints  # [rows] published counts
-    row_value: Codes
+    rows: Rows
+    row_value: Codes  # [rows]; the first rows are published, those of statements follow
     row_group: Codes
     row_release: Codes
-    seat_owner: Ints | None = None  # [seats] the signature of each seat; None: one seat each
-    seat_of: Ints | None = None  # [v] the seat of each variable; None: that of its signature
+    log_prior: Reals | None = None  # [v]; −inf where the prior says never
+    statements: tuple[str, ...] = ()  # what the last rows are called
 
     @property
     def signatures(self) -> int:
@@ -56,13 +52,23 @@ class Problem:
         return self.value.size
 
     @property
-    def rows(self) -> int:
-        return self.count.size
+    def terms(self) -> int:
+        return self.rows.terms
+
+    @property
+    def count(self) -> Ints:
+        """[rows] the published counts; of ranges the least."""
+        return self.rows.lower
+
+    @property
+    def unsure(self) -> Flags:
+        """[m] who fits several groups of some release, or is perhaps in none."""
+        return self.places.unsure
 
     @cached_property
     def values(self) -> int:
         """One more than the largest code of a value."""
-        return int(self.row_value.max()) + 1
+        return int(self.row_value.max(initial=-1)) + 1
 
     @cached_property
     def signature(self) -> Ints:
@@ -71,87 +77,44 @@ class Problem:
 
     @property
     def plain(self) -> bool:
-        """Whether everybody's groups are known: one seat per signature."""
-        return self.seat_owner is None
+        """Whether everybody's groups are known and nothing but exact counts is."""
+        return self.rows.plain and self.log_prior is None
 
-    @cached_property
-    def owner(self) -> Ints:
-        """[seats] the signature of each seat."""
-        return np.arange(self.signatures) if self.seat_owner is None else self.seat_owner
-
-    @property
-    def seat(self) -> Ints:
-        """[v] the seat of each variable."""
-        return self.signature if self.seat_of is None else self.seat_of
-
-    @cached_property
-    def first_seat(self) -> Ints:
-        """[m + 1] where the seats of each signature begin."""
-        return np.searchsorted(self.owner, np.arange(self.signatures + 1))
-
-    @cached_property
-    def unsure(self) -> Flags:
-        """[m] whether a signature has several seats."""
-        return np.diff(self.first_seat) > 1
-
-    @cached_property
-    def block(self) -> Ints:
-        """[groups] sets of groups of one release in which every signature surely is, or surely is not.
-
-        A constant on all rows of a block changes no comparison. −1: somebody may be outside the release.
-        """
-        groups = int(max(self.groups.max(initial=-1), self.row_group.max(initial=-1))) + 1
-        if self.plain:
-            return np.arange(groups)
-        beside = np.flatnonzero(np.diff(self.owner) == 0)
-        one, other = self.groups[:, beside].ravel(), self.groups[:, beside + 1].ravel()
-        tail, head = np.where(one == ABSENT, other, one), np.where(other == ABSENT, one, other)
-        there = tail != ABSENT
-        _, label = graphs.components(groups, tail[there].astype(np.int64), head[there].astype(np.int64))
-        loose = np.zeros(groups, dtype=bool)
-        unsure = (one == ABSENT) != (other == ABSENT)
-        loose[label[tail[unsure]]] = True
-        return np.where(loose[label], -1, label)
-
-    @cached_property
-    def pair_start(self) -> Ints:
-        """[pairs + 1] where the variables of each pair (signature, value) begin."""
-        if self.plain:
-            return np.arange(self.variables + 1)
-        new = np.append(True, (np.diff(self.signature) != 0) | (np.diff(self.value) != 0))
-        return np.append(np.flatnonzero(new), self.variables) if self.variables else np.zeros(1, dtype=np.int64)
-
-    @cached_property
-    def pair(self) -> Ints:
-        """[v] the pair of each variable."""
-        return np.repeat(np.arange(self.pair_start.size - 1), np.diff(self.pair_start))
+    def statement(self, row: int) -> str:
+        """What the statement behind a row is called."""
+        return self.statements[row - self.rows.size + len(self.statements)]
 
 
 def collapse(history: History) -> tuple[Problem, Ints]:
     """The problem per signature, and the signature of each person (to undo the collapse)."""
-    codes, of_person, weight = _signatures(history.group_of)
-    groups, owner = _seats(history, codes)
-    start, value, row = _variables(history, groups)
-    seat_owner = seat_of = None
-    if owner.size > weight.size:
-        seat_of, seat_owner = np.repeat(np.arange(owner.size), np.diff(start)), owner
-        order = np.lexsort((seat_of, value, owner[seat_of]))
-        seat_of, value, row = seat_of[order], value[order], np.ascontiguousarray(row[:, order])
-        start = np.searchsorted(owner[seat_of], np.arange(weight.size + 1)).astype(np.int64)
+    codes, of_person, weight = _signatures(history)
+    places = Places(codes, int(history.first_group[-1]), history.set_start, history.set_group)
+    lookup = Lookup(history)
+    signature, value, sure = _variables(places, lookup)
+    start = np.zeros(weight.size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(signature, minlength=weight.size), out=start[1:])
+    seats = _seats(places, lookup, signature, value)
+    releases = tuple(r for r in range(places.releases) if r not in {own.release for own in seats})
+    stated, lower, upper = _statements(history, of_person, start, value)
+    said = lower.size - history.row_count.size
+    row_release = np.repeat(np.arange(len(history.releases), dtype=np.int32), np.diff(history.first_group))[
+        history.row_group
+    ]
+    rows = Rows(lower, upper, sure, releases, seats, stated)
+    if said:  # somebody outside a release stands in the row after the last
+        rows = _shifted(rows, history.row_count.size)
+    none = np.full(said, STATEMENT, dtype=np.int32)
     problem = Problem(
         weight=weight,
-        groups=groups,
+        places=places,
         start=start,
         value=value,
-        row=row,
-        seat_owner=seat_owner,
-        seat_of=seat_of,
-        count=history.row_count,
-        row_value=history.row_value,
-        row_group=history.row_group,
-        row_release=np.repeat(np.arange(len(history.releases), dtype=np.int32), np.diff(history.first_group))[
-            history.row_group
-        ],
+        rows=rows,
+        row_value=np.append(history.row_value, none) if said else history.row_value,
+        row_group=np.append(history.row_group, none) if said else history.row_group,
+        row_release=np.append(row_release, none) if said else row_release,
+        log_prior=_log_prior(history, of_person, signature, value),
+        statements=() if history.statements is None else history.statements.names,
     )
     return problem, of_person
 
@@ -163,36 +126,28 @@ class Part:
     problem: Problem
     variables: Ints  # their variables in the whole
     rows: Ints  # their rows in the whole
+    terms: Ints  # their variables and candidates in the whole
 
 
 def select(problem: Problem, signatures: Flags) -> Part:
     """Take out signatures that share no row with the others."""
     variables = np.flatnonzero(np.repeat(signatures, np.diff(problem.start)))
-    place = np.full(problem.rows + 1, -1, dtype=np.int32)
-    for row in problem.row:
-        place[row[variables]] = 0
-    rows = np.flatnonzero(place[:-1] == 0)
-    place[rows], place[-1] = np.arange(rows.size), rows.size
-    seat_owner = seat_of = None
-    seats = signatures
-    if not problem.plain:
-        seats = signatures[problem.owner]
-        seat_owner = (np.cumsum(signatures) - 1)[problem.owner[seats]]
-        seat_of = (np.cumsum(seats) - 1)[problem.seat[variables]]
+    rows, candidates = problem.rows.over(variables)
+    rows, kept = rows.numbered()
+    published = problem.rows.size - len(problem.statements)
     part = Problem(
         weight=problem.weight[signatures],
-        groups=problem.groups[:, seats],
-        seat_owner=seat_owner,
-        seat_of=seat_of,
+        places=problem.places.select(signatures),
         start=np.concatenate([[0], np.cumsum(np.diff(problem.start)[signatures])]).astype(np.int64),
         value=problem.value[variables],
-        row=place[problem.row[:, variables]],
-        count=problem.count[rows],
-        row_value=problem.row_value[rows],
-        row_group=problem.row_group[rows],
-        row_release=problem.row_release[rows],
+        rows=rows,
+        row_value=problem.row_value[kept],
+        row_group=problem.row_group[kept],
+        row_release=problem.row_release[kept],
+        log_prior=None if problem.log_prior is None else problem.log_prior[variables],
+        statements=tuple(problem.statements[r - published] for r in kept[kept >= published].tolist()),
     )
-    return Part(part, variables, rows)
+    return Part(part, variables, kept, np.concatenate([variables, problem.variables + candidates]))
 
 
 def build(history: History) -> tuple[History, Problem, Ints]:
@@ -209,12 +164,13 @@ def build(history: History) -> tuple[History, Problem, Ints]:
 
 def refuse_orphan_rows(history: History, problem: Problem) -> None:
     """A published value that no member of its group can have contradicts the other releases."""
-    served = np.zeros(problem.rows + 1, dtype=bool)
-    served[problem.row.ravel()] = True
-    orphans = np.flatnonzero(~served[:-1])
+    orphans = np.flatnonzero(~problem.rows.served() & (problem.rows.lower > 0))
     if not orphans.size:
         return
     row = int(orphans[0])
+    if problem.row_release[row] == STATEMENT:
+        text = f"Nobody can do what is stated ({problem.statement(row)}): the releases leave no such value to anybody."
+        raise ContradictionError(text)
     group, value = int(history.row_group[row]), history.values[int(history.row_value[row])]
     name = history.names[history.release_of(group)]
     people = history.who_fits(group)
@@ -228,12 +184,13 @@ def refuse_orphan_rows(history: History, problem: Problem) -> None:
     raise ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""))
 
 
-def _signatures(group_of: Codes) -> tuple[Codes, Ints, Ints]:
-    """The distinct columns of ``group_of``, the column of each person, and how many share it."""
+def _signatures(history: History) -> tuple[Codes, Ints, Ints]:
+    """The distinct columns of ``group_of``, the column of each person, and how many persons share it."""
+    group_of = history.group_of
     people = group_of.shape[1]
     key, reach = np.zeros(people, dtype=np.int64), 1
-    for release in group_of:
-        span = int(release.max()) - ABSENT + 1
+    for release in (*group_of, *_told_apart(history)):
+        span = int(release.max(initial=ABSENT)) - ABSENT + 1
         if reach * span > _LARGEST_KEY:
             key, reach = np.unique(key, return_inverse=True)[1], people
         key, reach = key * span + (release - ABSENT), reach * span
@@ -243,78 +200,104 @@ def _signatures(group_of: Codes) -> tuple[Codes, Ints, Ints]:
     of_person = np.empty(people, dtype=np.int64)
     of_person[order] = np.cumsum(new) - 1
     first = np.flatnonzero(new)
-    return group_of.take(order.take(first), axis=1), of_person, np.diff(first, append=people)
+    if history.weight is None:
+        weight = np.diff(first, append=people)
+    else:
+        weight = np.add.reduceat(history.weight[order], first)
+    return group_of.take(order.take(first), axis=1), of_person, weight
 
 
-def _seats(history: History, codes: Codes) -> tuple[Codes, Ints]:
-    """All combinations of the groups that each signature fits, and the signature of each combination."""
-    known, size = int(history.first_group[-1]), np.diff(history.set_start)
-    owner = np.arange(codes.shape[1])
-    if not size.size:
-        return codes, owner
-    width = np.where(codes >= known, size[np.maximum(codes - known, 0)], 1)
-    total = float(width.astype(np.float64).prod(axis=0).sum())
-    most = MOST_SEATS // codes.shape[0]  # each combination names a group of every release
-    if total > most:
-        told = f"{total:,.0f}" if total < 1e12 else f"{total:.2g}"
-        raise InputError(
-            f"Persons fit so many groups that there are {told} combinations of groups over the releases; at most "
-            f"{most:,} can be weighed. Say who is in which release (presence), give more quasi-identifiers, or "
-            "look at fewer releases together."
-        )
-    groups = codes.copy()
-    for r in range(codes.shape[0]):
-        several = groups[r] >= known
-        chosen = np.where(several, groups[r] - known, 0)
-        length = np.where(several, size[chosen], 1)
-        seat = np.repeat(np.arange(groups.shape[1]), length)
-        offset = np.arange(seat.size) - np.repeat(np.cumsum(length) - length, length)
-        groups, owner = groups[:, seat], owner[seat]
-        wide = several[seat]
-        groups[r, wide] = history.set_group[history.set_start[chosen[seat[wide]]] + offset[wide]]
-    return np.ascontiguousarray(groups), owner
+def _told_apart(history: History) -> list[Ints]:
+    """What tells persons with the same groups apart: a prior, and statements about them."""
+    found = [] if history.prior_of is None else [history.prior_of]
+    if history.statements is not None:
+        said = history.statements
+        terms: dict[int, list[tuple[int, int, int]]] = {}
+        entries = zip(*(a.tolist() for a in (said.person, said.statement, said.value, said.coefficient)), strict=True)
+        for person, statement, value, coefficient in entries:
+            terms.setdefault(person, []).append((statement, value, coefficient))
+        kinds: dict[tuple[tuple[int, int, int], ...], int] = {}
+        profile = np.zeros(history.group_of.shape[1], dtype=np.int64)
+        for person, own in terms.items():
+            profile[person] = kinds.setdefault(tuple(sorted(own)), len(kinds) + 1)
+        found.append(profile)
+    return found
 
 
-def _variables(history: History, groups: Codes) -> tuple[Ints, Codes, Codes]:
-    """Intersect the values of a seat's groups, starting from the shortest list; outside all releases any value."""
-    span, seats = history.values.len(), groups.shape[1]
-    size = np.append(np.diff(history.group_rows), span)  # ABSENT is the last entry: outside any value is possible
-    base = groups[0]
-    for own in groups[1:]:
-        base = np.where((base == ABSENT) | ((own != ABSENT) & (size[own] < size[base])), own, base)
-    length = size[base]
-    seat = np.repeat(np.arange(seats), length)
-    listed = np.append(history.row_value, np.arange(span, dtype=np.int32))
-    begin = np.append(history.group_rows[:-1], history.row_value.size)[base]
-    value = listed.take(np.arange(seat.size) + np.repeat(begin - (np.cumsum(length) - length), length))
-    find = _row_finder(history, span)
-    row = np.empty((groups.shape[0], seat.size), dtype=np.int32)
-    for r, own in enumerate(groups):
-        row[r] = find(own.take(seat), value)
-    published = row[0] != _UNPUBLISHED
-    for own in row[1:]:
-        published &= own != _UNPUBLISHED
-    kept = np.flatnonzero(published)
-    if kept.size < seat.size:
-        seat, value, row = seat.take(kept), value.take(kept), row.take(kept, axis=1)
-    start = np.zeros(seats + 1, dtype=np.int64)
-    np.cumsum(np.bincount(seat, minlength=seats), out=start[1:])
-    return start, value, row
+def _variables(places: Places, lookup: Lookup) -> tuple[Ints, Codes, Codes]:
+    """Signature and value of each variable, and its rows in the releases where everybody's group is known.
+
+    What is possible in each release is intersected, starting from the shortest list; outside all, any value is.
+    """
+    codes = places.codes
+    base = codes[0]
+    for own in codes[1:]:
+        base = np.where((base == ABSENT) | ((own != ABSENT) & (lookup.length[own] < lookup.length[base])), own, base)
+    length = lookup.length[base]
+    signature = np.repeat(np.arange(places.signatures), length)
+    at = np.arange(signature.size) + np.repeat(lookup.begin[base] - (np.cumsum(length) - length), length)
+    value = lookup.listed.take(at)
+    sure = [own for own in codes if places.plain or (own < places.known).all()]
+    row = np.empty((len(sure), signature.size), dtype=np.int32)
+    possible = np.ones(signature.size, dtype=bool)
+    for k, own in enumerate(sure):
+        row[k] = lookup.row(own.take(signature), value)
+        possible &= row[k] != UNPUBLISHED
+    for own in codes if len(sure) < codes.shape[0] else ():
+        if (own >= places.known).any():
+            possible &= lookup.possible(own.take(signature), value)
+    kept = np.flatnonzero(possible)
+    if kept.size < signature.size:
+        signature, value, row = signature.take(kept), value.take(kept), row.take(kept, axis=1)
+    return signature, value, row
 
 
-def _row_finder(history: History, span: int) -> Callable[[Codes, Codes], npt.NDArray[np.integer]]:
-    """A function from (group, value) to the row; one past the last row for ABSENT, −1 for what is not published."""
-    rows, groups = history.row_count.size, int(history.first_group[-1])
-    key = history.row_group.astype(np.int64) * span + history.row_value
-    if (groups + 1) * span <= _DENSE_LOOKUP:
-        table = np.full((groups + 1) * span, _UNPUBLISHED, dtype=np.int32)
-        table[key] = np.arange(rows, dtype=np.int32)
-        table[groups * span :] = rows  # where the negative keys of ABSENT lead
-        return lambda group, value: table.take(group.astype(np.int64) * span + value)
+def _seats(places: Places, lookup: Lookup, signature: Ints, value: Codes) -> tuple[Seats, ...]:
+    """The candidates of each variable in the releases where somebody fits several groups."""
+    found: list[Seats] = []
+    for r, own in enumerate(() if places.plain else places.codes):
+        if (own >= places.known).any():
+            start, row = lookup.candidates(own.take(signature), value)
+            found.append(Seats(r, start, row, sum(one.row.size for one in found)))
+    return tuple(found)
 
-    def search(group: Codes, value: Codes) -> Ints:
-        wanted = group.astype(np.int64) * span + value
-        at = np.minimum(np.searchsorted(key, wanted), rows - 1)
-        return np.where(group == ABSENT, rows, np.where(key[at] == wanted, at, _UNPUBLISHED))
 
-    return search
+def _statements(history: History, of_person: Ints, start: Ints, value: Codes) -> tuple[Stated, Ints, Ints]:
+    """The entries of statements over variables, and all lower and upper counts with theirs at the end."""
+    lower, upper = history.row_count, history.row_count if history.row_upper is None else history.row_upper
+    said = history.statements
+    if said is None:
+        return NOTHING_STATED, lower, upper
+    first = np.full(start.size - 1, -1, dtype=np.int64)  # one person speaks for its signature
+    first[of_person[::-1]] = np.arange(of_person.size)[::-1]
+    own = np.flatnonzero(first[of_person[said.person]] == said.person)
+    signature, wanted = of_person[said.person[own]], said.value[own]
+    span = history.values.len()
+    key = np.repeat(np.arange(start.size - 1), np.diff(start)) * span + value
+    at = np.minimum(np.searchsorted(key, signature * span + wanted), key.size - 1)
+    there = key[at] == signature * span + wanted
+    own, at = own[there], at[there]
+    row = (lower.size + said.statement[own]).astype(np.int32)
+    stated = Stated(at.astype(np.int64), row, said.coefficient[own].astype(np.int64))
+    least, most = np.append(lower, said.lower), np.append(upper, said.upper)
+    return stated, least, least if np.array_equal(least, most) else most
+
+
+def _shifted(rows: Rows, published: int) -> Rows:
+    """Move those who are outside a release behind the rows of statements."""
+
+    def outside(row: Codes) -> Codes:
+        return np.where(row == published, rows.size, row).astype(np.int32)
+
+    seats = tuple(Seats(own.release, own.start, outside(own.row), own.offset) for own in rows.seats)
+    return Rows(rows.lower, rows.upper, outside(rows.sure), rows.sure_release, seats, rows.stated)
+
+
+def _log_prior(history: History, of_person: Ints, signature: Ints, value: Codes) -> Reals | None:
+    if history.prior is None or history.prior_of is None:
+        return None
+    kind = np.zeros(int(of_person.max(initial=-1)) + 1, dtype=np.int64)
+    kind[of_person] = history.prior_of
+    with np.errstate(divide="ignore"):
+        found: Reals = np.log(history.prior[kind[signature], value])
+    return found

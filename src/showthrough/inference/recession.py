@@ -7,18 +7,18 @@ whole-numbered and touches few rows. So it is split into clusters of rows that s
 rounded, and each cluster is checked as a weighing in whole numbers; a small linear program helps
 where rounding fails. Nothing is believed that does not check.
 
-Legend: d direction [rows], x probabilities [v], drop = how far a variable's score lies below the
-best of its signature (0: stays, above 0: falls).
+Legend: d direction [rows], drop = how far the score of a variable lies below the best of its signature, and
+the weight of a candidate besides below the best of its release (0: stays, above 0: falls) [terms].
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.inference import graphs
-from showthrough.inference.newton import Kernel
+from showthrough.inference.patch import Patch, cut_out
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
@@ -29,24 +29,8 @@ _LIMIT = 1e6  # largest weight worth trying
 
 
 @dataclass(frozen=True)
-class Patch:
-    """Some rows of a reduced problem with all signatures they touch, cut into clusters.
-
-    ``row_cluster`` and ``signature_cluster`` number the clusters from 0.
-    """
-
-    rows: Ints
-    row_cluster: Ints
-    signatures: Ints
-    signature_cluster: Ints
-    variables: Ints  # all variables of the signatures, in order
-    start: Ints  # where the variables of each signature begin
-    clusters: int
-
-
-@dataclass(frozen=True)
 class Found:
-    """Whole weights that check, and the variables (of the reduced problem) they exclude."""
+    """Whole weights that check, and the terms (of the reduced problem) they exclude."""
 
     rows: Ints
     weights: Ints
@@ -54,22 +38,21 @@ class Found:
     zeros: Ints
 
 
-def prove(problem: Reduced, x: Reals, d: Reals) -> Found:
+def prove(problem: Reduced, mass: Reals, d: Reals) -> Found:
     """Turn a Newton direction into proven zeros."""
-    kernel = Kernel(problem)
     flat = without_group_constants(problem, d)
-    drop = _drops(problem, kernel.spread(flat))
-    falling = (drop > FALLING) & (x < SMALL)
+    falling = (_drops(problem, flat) > FALLING) & (mass < SMALL)
     patch = cut_out(problem, _rows_near(problem, flat, falling))
+    asked = falling[patch.terms]
     open_clusters = np.ones(patch.clusters, dtype=bool)
     weights = np.zeros(patch.rows.size, dtype=np.int64)
-    zeros = np.zeros(patch.variables.size, dtype=bool)
+    zeros = np.zeros(patch.terms.size, dtype=bool)
     for candidate in _roundings(patch, flat[patch.rows]):
-        _accept(problem, patch, candidate, falling, open_clusters, weights, zeros)
-    for candidate in _by_programs(problem, patch, np.flatnonzero(open_clusters), falling):
-        _accept(problem, patch, candidate, falling, open_clusters, weights, zeros)
+        _accept(patch, candidate, asked, open_clusters, weights, zeros)
+    for candidate in _by_programs(patch, np.flatnonzero(open_clusters), asked):
+        _accept(patch, candidate, asked, open_clusters, weights, zeros)
     used = np.flatnonzero(weights)
-    return Found(patch.rows[used], weights[used], patch.row_cluster[used], patch.variables[zeros])
+    return Found(patch.rows[used], weights[used], patch.row_cluster[used], patch.terms[zeros])
 
 
 def without_group_constants(problem: Reduced, d: Reals) -> Reals:
@@ -84,45 +67,32 @@ def without_group_constants(problem: Reduced, d: Reals) -> Reals:
     return flat
 
 
-def cut_out(problem: Reduced, rows: Ints) -> Patch:
-    """The rows with every signature that has a variable on them."""
-    chosen = np.zeros(problem.rows + 1, dtype=bool)
-    chosen[rows] = True
-    touched, on = [], []
-    for row in problem.row:
-        hit = np.flatnonzero(chosen[row])
-        touched.append(np.searchsorted(problem.start, hit, side="right") - 1)
-        on.append(row[hit].astype(np.int64))
-    touching, rows_hit = np.concatenate(touched), np.concatenate(on)
-    signatures = np.unique(touching)
-    length = np.diff(problem.start)[signatures]
-    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    variables = np.arange(int(start[-1])) + np.repeat(problem.start[signatures] - start[:-1], length)
-    place = np.searchsorted(rows, rows_hit)
-    count, label = graphs.components(
-        signatures.size + rows.size, np.searchsorted(signatures, touching), signatures.size + place
-    )
-    return Patch(rows, label[signatures.size :], signatures, label[: signatures.size], variables, start, count)
-
-
-def _drops(problem: Reduced, score: Reals) -> Reals:
+def _drops(problem: Reduced, flat: Reals) -> Reals:
+    score = problem.sweeps.spread(flat)
     best = np.maximum.reduceat(score, problem.start[:-1])
-    return np.repeat(best, np.diff(problem.start)) - score
+    drop = np.repeat(best, np.diff(problem.start)) - score
+    if not problem.rows.seats:
+        return drop
+    found, extended = np.concatenate([drop, np.zeros(problem.rows.candidates)]), np.append(flat, 0.0)
+    for own in problem.rows.seats:
+        figure = extended[own.row]
+        most = np.maximum.reduceat(figure, own.start[:-1])
+        found[problem.rows.places(own)] = (drop + most)[own.owner] - figure
+    return found
 
 
 def _rows_near(problem: Reduced, flat: Reals, falling: Flags) -> Ints:
-    """Moving rows that hang together with a falling variable."""
+    """Moving rows that hang together with a falling term."""
     moving = np.flatnonzero(np.abs(flat) > _STILL)
     if not moving.size or not falling.any():
         return np.empty(0, dtype=np.int64)
     patch = cut_out(problem, moving)
-    owner = np.repeat(patch.signature_cluster, np.diff(patch.start))
     wanted = np.zeros(patch.clusters, dtype=bool)
-    wanted[owner[falling[patch.variables]]] = True
+    wanted[patch.cluster[falling[patch.terms]]] = True
     return moving[wanted[patch.row_cluster]]
 
 
-def _roundings(patch: Patch, d: Reals):  # type: ignore[no-untyped-def]
+def _roundings(patch: Patch, d: Reals) -> Iterator[Reals]:
     """Whole vectors near the direction: as it is, and with its smallest entry brought to 1, 2 or 3."""
     d = np.clip(np.nan_to_num(d), -_LIMIT, _LIMIT)
     yield np.rint(d)
@@ -135,63 +105,50 @@ def _roundings(patch: Patch, d: Reals):  # type: ignore[no-untyped-def]
 
 
 def _accept(
-    problem: Reduced,
-    patch: Patch,
-    candidate: Reals,
-    falling: Flags,
-    open_clusters: Flags,
-    weights: Ints,
-    zeros: Flags,
+    patch: Patch, candidate: Reals, asked: Flags, open_clusters: Flags, weights: Ints, zeros: Flags
 ) -> None:
-    """Take over the clusters in which the candidate proves every falling variable (or the most so far)."""
+    """Take over the clusters in which the candidate proves every falling term (or the most so far)."""
     if not open_clusters.any():
         return
-    whole = candidate.astype(np.int64)
-    score = _scores(problem, patch, whole)
-    best = np.maximum.reduceat(score, patch.start[:-1])
-    heaviest = float(np.abs(whole).max(initial=0)) * problem.row.shape[0]
-    crowd = float(problem.weight[patch.signatures].sum() + problem.count[patch.rows].sum())
+    whole, inside = candidate.astype(np.int64), patch.inside
+    layers = inside.sure.shape[0] + len(inside.seats) + float(np.abs(inside.stated.coefficient).sum())
+    heaviest = float(np.abs(whole).max(initial=0)) * layers
+    crowd = float(patch.weight.sum() + np.abs(inside.lower).sum() + np.abs(inside.upper).sum())
     if heaviest * crowd >= 2.0**62:
         return  # sums might leave the whole numbers
-    persons = problem.weight[patch.signatures].astype(np.int64) * best
-    counts = problem.count[patch.rows].astype(np.int64) * whole
+    score = inside.scores(whole, patch.everything)
+    best = np.maximum.reduceat(score, patch.start[:-1])
     surplus = np.zeros(patch.clusters, dtype=np.int64)
-    np.add.at(surplus, patch.signature_cluster, persons)
-    np.subtract.at(surplus, patch.row_cluster, counts)
-    owner = np.repeat(patch.signature_cluster, np.diff(patch.start))
-    proven = (score < np.repeat(best, np.diff(patch.start))) & (surplus == 0)[owner]
-    before = sum_by(owner, zeros.astype(np.float64), patch.clusters)
-    now = sum_by(owner, proven.astype(np.float64), patch.clusters)
+    np.add.at(surplus, patch.signature_cluster, patch.weight.astype(np.int64) * best)
+    reached = inside.lower * np.maximum(whole, 0) - inside.upper * np.maximum(-whole, 0)
+    np.subtract.at(surplus, patch.row_cluster, reached)
+    below = score < best[patch.signature]
+    proven = inside.behind(whole, patch.everything)
+    proven &= ~below[inside.owner]
+    proven[: below.size] = below
+    proven &= (surplus == 0)[patch.cluster]
+    before = sum_by(patch.cluster, zeros.astype(np.float64), patch.clusters)
+    now = sum_by(patch.cluster, proven.astype(np.float64), patch.clusters)
     better = open_clusters & (now > before)
     weights[better[patch.row_cluster]] = whole[better[patch.row_cluster]]
-    zeros[better[owner]] = proven[better[owner]]
-    left = sum_by(owner, (falling[patch.variables] & ~zeros).astype(np.float64), patch.clusters)
+    zeros[better[patch.cluster]] = proven[better[patch.cluster]]
+    left = sum_by(patch.cluster, (asked & ~zeros).astype(np.float64), patch.clusters)
     open_clusters &= left > 0
 
 
-def _scores(problem: Reduced, patch: Patch, weights: Ints) -> Ints:
-    on_row = np.zeros(problem.rows + 1, dtype=np.int64)
-    on_row[patch.rows] = weights
-    score = np.zeros(patch.variables.size, dtype=np.int64)
-    for row in problem.row:
-        score += on_row[row[patch.variables]]
-    return score
-
-
-def _by_programs(problem: Reduced, patch: Patch, clusters: Ints, falling: Flags):  # type: ignore[no-untyped-def]
-    """Whole vectors from a program per cluster: as many falling variables as possible one below their best.
+def _by_programs(patch: Patch, clusters: Ints, asked: Flags) -> Iterator[Reals]:
+    """Whole vectors from a program per cluster: as many falling terms as possible one below their best.
 
     Clusters share no row, so one vector serves all of them.
     """
-    from showthrough.inference import support
+    from showthrough.inference import directions
 
-    direction = np.zeros(patch.rows.size)
+    found = np.zeros(patch.rows.size)
     for cluster in clusters:
         rows = np.flatnonzero(patch.row_cluster == cluster)
-        signatures = np.flatnonzero(patch.signature_cluster == cluster)
-        found = support.direction(problem, patch, rows, signatures, falling)
-        if found is not None:
-            direction[rows] = found
-    if direction.any():
-        for scale in support.SCALES:
-            yield np.rint(np.clip(scale * direction, -_LIMIT, _LIMIT))
+        direction = directions.direction(patch, int(cluster), rows, asked)
+        if direction is not None:
+            found[rows] = direction
+    if found.any():
+        for scale in directions.SCALES:
+            yield np.rint(np.clip(scale * found, -_LIMIT, _LIMIT))

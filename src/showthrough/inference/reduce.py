@@ -1,12 +1,13 @@
 """Presolve as reversible steps: each returns a smaller problem and how to undo it.
 
-The chain: drop the proven zeros, fix the persons who have one value left, drop rows that no
+The chain: drop the proven zeros, fix the persons who have one value and one group left, drop rows that no
 variable serves any more, and order everything by connected component.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,8 +15,9 @@ import numpy as np
 from showthrough.inference import graphs
 from showthrough.inference.passes import Sweeps, sweeps_over
 from showthrough.inference.problem import Problem
-from showthrough.inference.remaining import Remaining, choices_of
-from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.inference.remaining import Remaining, choices_of, loose
+from showthrough.inference.rows import Rows, Seats, Stated
+from showthrough.table.arrays import Flags, Ints, Reals
 
 
 @dataclass(frozen=True)
@@ -27,113 +29,254 @@ class Reduced:
 
     weight: Reals  # [m]
     start: Ints  # [m + 1]
-    row: Codes  # [R, v]; ``rows`` where absent
-    count: Reals  # [rows] what is left of the published counts
+    rows: Rows  # with what is left of the counts
     signature_component: Ints  # [m], ascending
     row_component: Ints  # [rows], ascending
     row_block: Ints  # [rows] groups that a constant can be added to without changing anything; −1: none
     components: int
     variable_of: Ints  # [v] the variable of the full problem
     row_of: Ints  # [rows] the row of the full problem
+    candidate_of: Ints  # [candidates] the term of the full problem; −1: a group that is certain
+    log_prior: Reals | None = None  # [v]
 
     @property
-    def rows(self) -> int:
-        return self.count.size
+    def count(self) -> Ints:
+        """[rows] what is left of the published counts; of ranges the least."""
+        return self.rows.lower
+
+    @property
+    def plain(self) -> bool:
+        """Whether every variable stands in one row per release and nothing else is known."""
+        return self.rows.plain and self.log_prior is None
+
+    @cached_property
+    def term_of(self) -> Ints:
+        """[terms] the term of the full problem."""
+        return np.concatenate([self.variable_of, self.candidate_of])
+
+    @cached_property
+    def signature(self) -> Ints:
+        """[v] the signature of each variable."""
+        return np.repeat(np.arange(self.weight.size), np.diff(self.start))
+
+    @cached_property
+    def term_component(self) -> Ints:
+        """[terms] the component of each term."""
+        return np.asarray(self.signature_component[self.signature][self.rows.owner])
 
     @cached_property
     def sweeps(self) -> Sweeps:
         """How passes over the variables are made; prepared once."""
         return sweeps_over(self)
 
-    def undo(self, x: Reals, problem: Problem, alive: Flags) -> Reals:
-        """The full answer: zeros where excluded, x where there is a choice that some row weighs.
+    def undo(self, terms: Reals, problem: Problem, alive: Flags) -> Reals:
+        """The full answer over terms: zeros where excluded, what was found where there is a choice that some row weighs.
 
         What no row weighs (persons who are outside all releases if they are not what was excluded) is
-        spread evenly; a single choice is certain.
+        spread evenly, or as the prior says; a single choice is certain. Candidates get their part of their variable.
         """
         full = shares(problem, alive)
-        full[self.variable_of] = x
+        variables = self.variable_of.size
+        full[self.variable_of] = terms[:variables]
+        _seat_evenly(problem, alive, full)
+        real = self.candidate_of >= 0
+        full[self.candidate_of[real]] = terms[variables:][real]
         return full
 
     def undo_rows(self, mu: Reals, problem: Problem) -> Reals:
         """The multipliers of all rows of the full problem (0 where the row dropped out)."""
-        full = np.zeros(problem.rows)
+        full = np.zeros(problem.rows.size)
         full[self.row_of] = mu
         return full
 
+    def restrict(self, keep: Flags) -> Reduced:
+        """The same batch with some components only."""
+        number = np.cumsum(keep) - 1
+        signatures = keep[self.signature_component]
+        length = np.diff(self.start)
+        variables = np.flatnonzero(np.repeat(signatures, length))
+        chosen = np.flatnonzero(keep[self.row_component])
+        rows, candidates = self.rows.over(variables)
+        return replace(
+            self,
+            weight=self.weight[signatures],
+            start=np.concatenate([[0], np.cumsum(length[signatures])]).astype(np.int64),
+            rows=rows.renumbered(chosen),
+            signature_component=number[self.signature_component[signatures]],
+            row_component=number[self.row_component[chosen]],
+            row_block=self.row_block[chosen],
+            components=int(keep.sum()),
+            variable_of=self.variable_of[variables],
+            row_of=self.row_of[chosen],
+            candidate_of=self.candidate_of[candidates],
+            log_prior=None if self.log_prior is None else self.log_prior[variables],
+        )
 
-def reduce(problem: Problem, alive: Flags) -> Reduced:
+    def parts(self) -> Iterator[Reduced]:
+        """Each component alone."""
+        if self.components == 1:
+            yield self
+            return
+        first_signature = np.searchsorted(self.signature_component, np.arange(self.components + 1))
+        first_row = np.searchsorted(self.row_component, np.arange(self.components + 1))
+        for k in range(self.components):
+            yield self._part(slice(*first_signature[k : k + 2]), slice(*first_row[k : k + 2]))
+
+    def _part(self, signatures: slice, rows: slice) -> Reduced:
+        """Neighbouring signatures and rows that make a component."""
+        span = slice(int(self.start[signatures.start]), int(self.start[signatures.stop]))
+        part, candidates = self.rows.stretch(span, rows)
+        return replace(
+            self,
+            weight=self.weight[signatures],
+            start=self.start[signatures.start : signatures.stop + 1] - span.start,
+            rows=part,
+            signature_component=np.zeros(signatures.stop - signatures.start, dtype=np.int64),
+            row_component=np.zeros(rows.stop - rows.start, dtype=np.int64),
+            row_block=self.row_block[rows],
+            components=1,
+            variable_of=self.variable_of[span],
+            row_of=self.row_of[rows],
+            candidate_of=self.candidate_of[candidates],
+            log_prior=None if self.log_prior is None else self.log_prior[span],
+        )
+
+    def terms_in(self, keep: Flags) -> Flags:
+        """[terms] those of some components."""
+        return np.asarray(keep[self.term_component])
+
+
+def reduce(problem: Problem, alive: Flags, rows: Rows | None = None) -> Reduced:
     """Apply the chain to all that has a choice and is weighed by some row."""
     free = Remaining.of(problem, alive, choices_of(problem, alive))
-    if not problem.plain:
+    if problem.rows.seats or problem.log_prior is not None:
         free = free.only(~unweighed(problem, alive)[free.signature])
-    return reduced_to(free)
+    return reduced_to(free, rows)
 
 
-def reduced_to(free: Remaining) -> Reduced:
-    """What remains as a problem of its own."""
-    problem, variable_of, signature = free.problem, free.variable, free.signature
-    row, row_of = _served_rows(free)
-    first = np.flatnonzero(np.append(True, signature[1:] != signature[:-1])) if signature.size else variable_of
+def reduced_to(free: Remaining, rows: Rows | None = None) -> Reduced:
+    """What remains as a problem of its own; ``rows`` may have tighter counts than those of the problem."""
+    problem, signature = free.problem, free.signature
+    left, row_of, candidate_of = _left_rows(free, rows)
+    first = np.flatnonzero(np.append(True, signature[1:] != signature[:-1])) if signature.size else free.variable
     own, start = signature[first], np.append(first, signature.size)
-    component, row_component, components = _components(start, row, row_of.size)
+    component, row_component, components = _components(start, left)
+    variable_of = free.variable
     if (component[1:] < component[:-1]).any():
         order = np.argsort(component, kind="stable")
         own, component, length = own[order], component[order], np.diff(start)[order]
         begin, start = start[order], np.append(0, np.cumsum(length))
         at = np.arange(variable_of.size) + np.repeat(begin - start[:-1], length)
-        variable_of, row = variable_of[at], row[:, at]
+        variable_of = variable_of[at]
+        left, chosen = left.over(at)
+        candidate_of = candidate_of[chosen]
     if (row_component[1:] < row_component[:-1]).any():
         order = np.argsort(row_component, kind="stable")
         row_of, row_component = row_of[order], row_component[order]
-        place = np.empty(order.size + 1, dtype=np.int32)
-        place[order], place[-1] = np.arange(order.size), order.size
-        row = place[row]
+        left = left.renumbered(order)
+    group = problem.row_group[row_of]
     return Reduced(
         weight=problem.weight[own].astype(np.float64),
         start=start.astype(np.int64, copy=False),
-        row=np.ascontiguousarray(row),
-        count=free.left[row_of].astype(np.float64),
+        rows=left,
         signature_component=component,
         row_component=row_component,
-        row_block=problem.block[problem.row_group[row_of]],
+        row_block=np.where(group >= 0, problem.places.block[np.maximum(group, 0)], -1),
         components=components,
         variable_of=variable_of,
         row_of=row_of,
+        candidate_of=candidate_of,
+        log_prior=None if problem.log_prior is None else problem.log_prior[variable_of],
     )
 
 
 def shares(problem: Problem, alive: Flags) -> Reals:
-    """[v] an even share of what is left for each signature."""
-    share = 1.0 / np.maximum(choices_of(problem, alive), 1)
-    return share.take(problem.signature) * alive
+    """[terms] an even share of what is left for each signature (or what the prior gives it); candidates 0."""
+    live = alive[: problem.variables]
+    full = np.zeros(problem.terms)
+    if problem.log_prior is None:
+        share = 1.0 / np.maximum(choices_of(problem, alive), 1)
+        full[: problem.variables] = share.take(problem.signature) * live
+        return full
+    z = np.where(live, problem.log_prior, -np.inf)
+    top = np.maximum.reduceat(z, problem.start[:-1])
+    e = np.exp(z - np.where(np.isfinite(top), top, 0.0)[problem.signature])
+    total = np.add.reduceat(e, problem.start[:-1])
+    full[: problem.variables] = e / np.maximum(total, 1e-300)[problem.signature]
+    return full
+
+
+def nothing_left(problem: Problem, alive: Flags) -> Reals:
+    """[terms] the answer where no row leaves a choice."""
+    full = shares(problem, alive)
+    _seat_evenly(problem, alive, full)
+    return full
+
+
+def _seat_evenly(problem: Problem, alive: Flags, full: Reals) -> None:
+    """Give each open candidate an even part of its variable."""
+    for own in problem.rows.seats:
+        possible = problem.rows.open(own, alive)
+        number = np.maximum(np.bincount(own.owner[possible], minlength=problem.variables), 1)
+        full[problem.rows.places(own)] = possible * (full[: problem.variables] / number).take(own.owner)
 
 
 def unweighed(problem: Problem, alive: Flags) -> Flags:
     """[m] signatures with several choices none of which is in any row."""
-    if problem.plain:
-        return np.zeros(problem.signatures, dtype=bool)
-    weighed = alive & (problem.row != problem.rows).any(axis=0)
-    return np.asarray(~np.logical_or.reduceat(weighed, problem.start[:-1]) & (choices_of(problem, alive) > 1))
+    rows, size = problem.rows, problem.rows.size
+    weighed = alive[: problem.variables] & (rows.sure != size).any(axis=0)
+    for own in rows.seats:
+        weighed[own.owner[rows.open(own, alive) & (own.row != size)]] = True
+    weighed[rows.stated.variable] = True
+    weighed &= alive[: problem.variables]
+    several = (choices_of(problem, alive) > 1) | loose(problem, alive)
+    return np.asarray(~np.logical_or.reduceat(weighed, problem.start[:-1]) & several)
 
 
-def _served_rows(free: Remaining) -> tuple[Codes, Ints]:
-    """The rows of the variables numbered from 0 over those that occur, and the row of the problem of each."""
-    rows = free.problem.rows
-    served = np.zeros(rows + 1, dtype=bool)
-    for own in free.row:
-        served[own] = True
-    row_of = np.flatnonzero(served[:-1])
-    place = np.empty(rows + 1, dtype=np.int32)
-    place[row_of], place[-1] = np.arange(row_of.size), row_of.size
-    return place.take(free.row), row_of
+def _left_rows(free: Remaining, tight: Rows | None) -> tuple[Rows, Ints, Ints]:
+    """The rows with what is left of their counts, over what remains; the row and candidates of the whole."""
+    problem = free.problem
+    rows, size = problem.rows, free.variable.size
+    left, most = free.left, free.most
+    if tight is not None and not tight.exact:
+        left = left + (tight.lower - rows.lower)
+        most = most + (tight.upper - rows.upper)
+    seats: list[Seats] = []
+    taken = [np.empty(0, dtype=np.int64)]
+    for own in free.seats:
+        owner, row, term = own.owner, own.row, own.term
+        done = np.flatnonzero(np.bincount(owner, minlength=size) == 0)
+        if done.size:  # groups that are certain and were taken off
+            order = np.argsort(np.concatenate([owner, done]), kind="stable")
+            row = np.append(row, np.full(done.size, rows.size, dtype=np.int32))[order]
+            term = np.append(term, np.full(done.size, -1))[order]
+            owner = np.concatenate([owner, done])[order]
+        start = np.searchsorted(owner, np.arange(size + 1)).astype(np.int64)
+        seats.append(Seats(own.release, start, row, sum(one.row.size for one in seats)))
+        taken.append(term)
+    stated = rows.stated
+    if stated.row.size:
+        place = np.full(problem.variables, -1, dtype=np.int64)
+        place[free.variable] = np.arange(size)
+        at = np.flatnonzero(place[stated.variable] >= 0)
+        stated = Stated(place[stated.variable[at]], stated.row[at], stated.coefficient[at])
+    upper = left if most is left else most
+    part, kept = Rows(left, upper, free.row, rows.sure_release, tuple(seats), stated).settled()
+    return (*part.numbered(), np.concatenate(taken)[kept])
 
 
-def _components(start: Ints, row: Codes, rows: int) -> tuple[Ints, Ints, int]:
+def _components(start: Ints, rows: Rows) -> tuple[Ints, Ints, int]:
     """Components of the graph of signatures and rows."""
-    signatures, releases = start.size - 1, row.shape[0]
+    signatures = start.size - 1
     own = np.repeat(np.arange(signatures, dtype=np.int32), np.diff(start))
     # an absent row becomes a loop, so that the edges stay sorted by signature
-    heads = np.where(row == rows, own, row + np.int32(signatures))
-    components, label = graphs.components(signatures + rows, np.repeat(own, releases), heads.T.ravel())
+    heads = [np.where(rows.sure == rows.size, own, rows.sure + np.int32(signatures)).T.ravel()]
+    tails = [np.repeat(own, rows.sure.shape[0])]
+    for seats in rows.seats:
+        mine = own[seats.owner]
+        heads.append(np.where(seats.row == rows.size, mine, seats.row + np.int32(signatures)))
+        tails.append(mine)
+    heads.append(rows.stated.row + np.int32(signatures))
+    tails.append(own[rows.stated.variable])
+    components, label = graphs.components(signatures + rows.size, *map(np.concatenate, (tails, heads)))
     return label[:signatures], label[signatures:], components

@@ -11,23 +11,16 @@ from typing import Any
 import numpy as np
 
 from showthrough.errors import InputError, NotConvergedError
-from showthrough.inference import checker, islands, newton, recession, weighing
+from showthrough.inference import checker, islands, newton, recession
 from showthrough.inference.certificate import Certificate, Status, judge
 from showthrough.inference.explain import contradiction_error
-from showthrough.inference.face import (
-    Contradicted,
-    Face,
-    WeighingStep,
-    close_by_flow,
-    inherited,
-    propagate,
-    take_over,
-)
-from showthrough.inference.history import History, encode
+from showthrough.inference.closing import close_by_flow, propagate
+from showthrough.inference.face import Contradicted, Face, WeighingStep, inherited, take_over
+from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.problem import build, refuse_orphan_rows, select
-from showthrough.inference.reduce import Reduced, reduced_to, shares
+from showthrough.inference.reduce import Reduced, nothing_left, reduced_to, unweighed
 from showthrough.inference.remaining import Remaining
 from showthrough.register.locating import names_of
 from showthrough.register.place import Given, declared, register_of
@@ -151,7 +144,7 @@ def accepted(posterior: Posterior, accept_unconverged: bool) -> Posterior:
 
 
 def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | None = None) -> tuple[Reals, Reals]:
-    """Close the face and solve on it: the answer per variable, and the multiplier of each row.
+    """Close the face and solve on it: the answer over terms, and the multiplier of each row.
 
     Islands with a closed form need no solver. ``among`` restricts the work to some islands (the rest of
     the answer stays 0); ``start`` are multipliers to begin with. ``face`` may hold exclusions already and
@@ -159,7 +152,7 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
     """
     with log.stage("reading groups"):
         problem = face.problem
-        worth = problem.variables > _FEW_VARIABLES or problem.groups.shape[0] == 1 or among is not None
+        worth = problem.variables > _FEW_VARIABLES or problem.places.releases == 1 or among is not None
         quick = islands.easy(problem) if worth else islands.none(problem)
         hard = ~quick.signatures if among is None else ~quick.signatures & among
         if not hard.any():
@@ -167,42 +160,49 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
         part = None if hard.all() else select(problem, hard)
     if part is None:
         return _close_and_solve(face, log, start)
-    inner = inherited(face, part.problem, part.variables)
+    inner = inherited(face, part.problem, part.terms)
     try:
         x, mu = _close_and_solve(inner, log, None if start is None else start[part.rows])
     except Contradicted as found:
         if found.weights is None:
             raise Contradicted(emptied=int(part.variables[found.emptied or 0])) from None
-        weights = np.zeros(problem.rows, dtype=np.int64)
+        weights = np.zeros(problem.rows.size, dtype=np.int64)
         weights[part.rows] = found.weights
         raise Contradicted(weights) from None
     finally:
-        take_over(face, inner, part.variables, part.rows)
-    quick.x[part.variables], quick.mu[part.rows] = x, mu
+        take_over(face, inner, part.terms, part.rows)
+    quick.x[part.terms], quick.mu[part.rows] = x, mu
     return quick.x, quick.mu
 
 
 def _close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, Reals]:
     with log.stage("certain and impossible"):
         free = propagate(face)
-    found = _at_once(free, log, start)
+    found = _at_once(face, free, log, start)
     if found is None:
         with log.stage("certain and impossible"):
             free = close_by_flow(face, free)
         if not free.variable.size:
-            return shares(face.problem, face.alive), np.zeros(face.problem.rows)
+            return nothing_left(face.problem, face.alive), np.zeros(face.problem.rows.size)
         found = _newton_in_bursts(face, free, log, start)
     reduced, corrected = found
     x = reduced.undo(np.maximum(corrected.x, 0.0), face.problem, face.alive)
     return x, reduced.undo_rows(corrected.mu, face.problem)
 
 
-def _at_once(free: Remaining, log: Log, start: Reals | None) -> tuple[Reduced, newton.Corrected] | None:
+def _reduced(face: Face, free: Remaining) -> Reduced:
+    """What remains and is weighed by some row."""
+    if face.problem.plain:
+        return reduced_to(free)
+    return reduced_to(free.only(~unweighed(face.problem, face.alive)[free.signature]), face.rows)
+
+
+def _at_once(face: Face, free: Remaining, log: Log, start: Reals | None) -> tuple[Reduced, newton.Corrected] | None:
     """Where little is left, most often nothing more is forced: then there is an answer without any flow."""
     if not 0 < free.variable.size <= _LITTLE:
         return None
     with log.stage("maximum entropy"):
-        reduced = reduced_to(free)
+        reduced = _reduced(face, free)
         start = None if start is None else start[reduced.row_of]
         solution = newton.solve(reduced, start=start, max_steps=_BURST)
         log.add(solution)
@@ -220,7 +220,7 @@ def _newton_in_bursts(face: Face, free: Remaining, log: Log, start: Reals | None
     while True:
         with log.stage("maximum entropy"):
             if reduced is None:
-                reduced, burst = reduced_to(free), _BURST
+                reduced, burst = _reduced(face, free), _BURST
                 start = None if start is None else start[reduced.row_of]
             solution = newton.solve(reduced, start=start, max_steps=burst)
             log.add(solution)
@@ -249,11 +249,12 @@ def _newton_in_bursts(face: Face, free: Remaining, log: Log, start: Reals | None
 
 def _take_falling(face: Face, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
     """Exclude what the direction proves to be zero; say whether it was anything."""
-    x, _ = newton.Kernel(reduced).softmax(mu)
-    found = recession.prove(reduced, x, direction)
-    if not found.zeros.size:
+    x, _ = reduced.sweeps.softmax(mu)
+    found = recession.prove(reduced, reduced.sweeps.mass(x), direction)
+    zeros = reduced.term_of[found.zeros]
+    zeros = zeros[zeros >= 0]
+    if not zeros.size:
         return False
-    zeros = reduced.variable_of[found.zeros]
     face.exclude(zeros, WeighingStep(reduced.row_of[found.rows], found.weights, found.cluster))
     return True
 
@@ -262,22 +263,24 @@ def _settle(face: Face, reduced: Reduced, doubtful: Flags, converged: Flags) -> 
     """Let the exact program decide on small components; in large ones doubts become suspects."""
     from showthrough.inference import support  # loads the linear-programming library
 
-    owner = np.repeat(reduced.signature_component, np.diff(reduced.start))
+    owner = reduced.term_component
     size = np.bincount(owner, minlength=reduced.components)
     concerned = np.unique(np.concatenate([owner[doubtful], np.flatnonzero(~converged)]))
     found = False
     for component in concerned:
-        mine = np.zeros(face.problem.variables, dtype=bool)
-        mine[reduced.variable_of[doubtful & (owner == component)]] = True
+        mine = np.zeros(face.problem.terms, dtype=bool)
+        doubts = reduced.term_of[doubtful & (owner == component)]
+        mine[doubts[doubts >= 0]] = True
         if size[component] <= _PROGRAM_SIZE:
-            verdict = support.decide(face.problem, face.alive, support.program(reduced, int(component)))
+            verdict = support.decide(face, support.program(reduced, int(component)))
             if verdict.contradiction is not None:
                 raise Contradicted(verdict.contradiction)
             for weights in verdict.proofs:
-                zeros = weighing.proven_zeros(face.problem, face.alive, weights)
-                if zeros is not None and zeros.any():
+                weighed = face.weigh(weights)
+                zeros = np.flatnonzero(weighed.zeros()) if weighed.proven else ()
+                if len(zeros):
                     rows = np.flatnonzero(weights)
-                    face.exclude(np.flatnonzero(zeros), WeighingStep(rows, weights[rows], np.zeros_like(rows)))
+                    face.exclude(zeros, WeighingStep(rows, weights[rows], np.zeros_like(rows)))
                     found = True
             mine = verdict.zeros
         face.suspects |= mine & face.alive
@@ -292,12 +295,11 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
             of_person,
             problem.start,
             problem.value,
-            x,
-            face.alive,
-            mu,
-            seat=problem.seat,
-            seat_owner=problem.owner,
-            seat_groups=problem.groups,
+            x[: problem.variables],
+            face.possible,
+            mu[: history.row_count.size],
+            seats=_seat_shares(history, face, x),
+            nu=mu[history.row_count.size :],
         )
         finding = checker.check(history, answer)
     suspected = int((face.suspects & face.alive).sum())
@@ -311,7 +313,7 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
         releases=len(history.releases),
         signatures=problem.signatures,
         variables=problem.variables,
-        rows=problem.rows,
+        rows=problem.rows.size,
         components=finding.island_gap.size,
         proven_zeros=int(named.take(pairs.signature.take(np.flatnonzero(~pairs.alive))).sum()),
         proven_ones=int(named[pairs.left() == 1].sum()),
@@ -321,3 +323,14 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
         seconds=log.seconds,
     )
     return Posterior(history, problem, of_person, face, x, mu, certificate)
+
+
+def _seat_shares(history: History, face: Face, x: Reals) -> tuple[checker.SeatShares | None, ...]:
+    """The part of each group in each probability, for the releases where somebody fits several."""
+    rows = face.problem.rows
+    found: list[checker.SeatShares | None] = [None] * face.problem.places.releases
+    groups = np.append(face.problem.row_group, ABSENT).astype(np.int32)
+    for own in rows.seats:
+        places = rows.places(own)
+        found[own.release] = checker.SeatShares(own.start, groups[own.row], x[places], face.alive[places])
+    return tuple(found)

@@ -1,56 +1,70 @@
 """The one exact argument behind every fact: weigh the rows, compare two totals.
 
-Give every row (group, value) a whole weight d. In any assignment that fits the releases the
-weights add up to Σ count·d. A person contributes the score of its value (the sum of d over the
-person's rows of that value), so never more than its best score. If the best scores of all persons
-add up to just Σ count·d, everybody *must* have a value of best score: all others are impossible.
-If they add up to less, no assignment fits: the releases contradict each other. Cuts of a flow are
-the weighings with d = +1 and −1; in linear programming such a d is a direction of recession.
+Give every row a whole weight d. In any assignment that fits, the weights add up to at least
+Σ lower·d⁺ − upper·d⁻ (to Σ count·d where counts are exact). A person contributes the score of its value:
+in each release the weight of the row it is counted in, at most that of its best candidate, and what
+statements weigh; so never more than the best score of its values. If the best scores of all persons add
+up to just the first total, everybody *must* have a value of best score, sit on a candidate of best
+weight, and every weighed range is tight: all else is impossible. If they add up to less, no assignment
+fits: the releases contradict each other. Cuts of a flow are the weighings with d = +1 and −1; in linear
+programming such a d is a direction of recession.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from showthrough.inference.problem import Problem
+from showthrough.inference.rows import LOWEST, Rows, exact_dot
 from showthrough.table.arrays import Flags, Ints
 
-_LOWEST = np.iinfo(np.int64).min
+
+@dataclass(frozen=True)
+class Weighed:
+    """What a weighing gives on what is still possible: ``alive`` is over terms."""
+
+    problem: Problem
+    rows: Rows  # the problem's, perhaps with ranges that earlier weighings made tight
+    alive: Flags
+    weights: Ints
+    score: Ints  # [v]
+    best: Ints  # [m] the best score among the values that are still possible for each signature
+    surplus: int  # best scores minus counts: 0 proves zeros, below 0 a contradiction, above nothing
+
+    @property
+    def proven(self) -> bool:
+        return self.surplus == 0
+
+    @property
+    def overfull(self) -> bool:
+        return self.surplus < 0
+
+    def zeros(self) -> Flags:
+        """[terms] what is impossible if the weighing proves anything."""
+        variables = self.problem.variables
+        below = self.alive[:variables] & (self.score < self.best[self.problem.signature])
+        if not self.rows.seats:
+            return below
+        behind = self.rows.behind(self.weights, self.alive)
+        left = self.alive[:variables] & ~below
+        behind[variables:] &= left[self.rows.owner[variables:]]
+        behind[:variables] = below
+        return behind
 
 
-def scores(problem: Problem, weights: Ints) -> Ints:
-    """[v] the score of each variable."""
-    extended = np.append(weights, 0)
-    total = np.zeros(problem.variables, dtype=np.int64)
-    for row in problem.row:
-        total += extended[row]
-    return total
+def weigh(problem: Problem, alive: Flags, weights: Ints, rows: Rows | None = None) -> Weighed:
+    """Weigh the rows on what is still possible."""
+    rows = problem.rows if rows is None else rows
+    score = rows.scores(weights, alive)
+    masked = np.where(alive[: problem.variables], score, LOWEST)
+    best = np.maximum.reduceat(masked, problem.start[:-1])
+    surplus = exact_dot(problem.weight, best) - rows.reach(weights)
+    return Weighed(problem, rows, alive, weights, score, best, surplus)
 
 
-def best_scores(problem: Problem, alive: Flags, score: Ints) -> Ints:
-    """[m] the best score among the values that are still possible for each signature."""
-    masked = np.where(alive, score, _LOWEST)
-    return np.maximum.reduceat(masked, problem.start[:-1])
-
-
-def surplus(problem: Problem, best: Ints, weights: Ints) -> int:
-    """Best scores minus counts: 0 proves zeros, below 0 proves a contradiction, above proves nothing."""
-    return _exact_dot(problem.weight, best) - _exact_dot(problem.count, weights)
-
-
-def proven_zeros(problem: Problem, alive: Flags, weights: Ints) -> Flags | None:
-    """The variables that the weighing proves impossible, or None if it proves nothing."""
-    score = scores(problem, weights)
-    best = best_scores(problem, alive, score)
-    if surplus(problem, best, weights) != 0:
-        return None
-    return alive & (score < best[problem.signature])
-
-
-def _exact_dot(a: Ints, b: Ints) -> int:
-    """Σ a·b in whole numbers of any size."""
-    used = np.flatnonzero(b)
-    a, b = a[used], b[used]
-    if used.size and float(np.abs(a).max()) * float(np.abs(b).max()) * used.size >= 2.0**62:
-        return sum(int(p) * int(q) for p, q in zip(a, b, strict=True))
-    return int(a @ b)
+def proven_zeros(problem: Problem, alive: Flags, weights: Ints, rows: Rows | None = None) -> Flags | None:
+    """The terms that the weighing proves impossible, or None if it proves nothing."""
+    found = weigh(problem, alive, weights, rows)
+    return found.zeros() if found.proven else None

@@ -1,7 +1,8 @@
 """Possible worlds of one component: assignments of whole values to persons, counted exactly.
 
 MaxEnt and linear programs may allow what no assignment of whole values allows. Here signatures are
-placed one after the other; the state is what is left of the rows that are still open, and equal
+placed one after the other, each person on a value and, where it fits several groups, on one candidate per
+release (so a world of values weighs the number of its seatings); the state is what is left of the rows that are still open, and equal
 states are counted once (a transfer matrix over dictionaries). Forward and backward counts give the
 share of worlds in which a person has a value, in whole numbers of any size.
 """
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import comb, inf
 from time import monotonic
 
@@ -40,11 +42,12 @@ class TooManyStates(Exception):  # noqa: N818 - an answer, not an error for user
 
 def count(reduced: Reduced, component: int, *, most_states: int = MOST_STATES, deadline: float = inf) -> Count:
     """Count the worlds of a component in at most ``most_states`` steps, before the deadline."""
-    order = _order(reduced, component)
-    places = _places(reduced, order)
+    budget = Budget(most_states, deadline)
+    choices = {s: _choices(reduced, s, budget) for s in np.flatnonzero(reduced.signature_component == component).tolist()}
+    order = _order(choices)
+    places = _places(reduced, choices, order)
     forward: list[dict[State, int]] = [{tuple(places.left): 1}]
     moves: list[list[Move]] = []
-    budget = Budget(most_states, deadline)
     for at, signature in enumerate(order):
         layer: dict[State, int] = {}
         steps: list[Move] = []
@@ -56,24 +59,48 @@ def count(reduced: Reduced, component: int, *, most_states: int = MOST_STATES, d
         forward.append(layer)
         moves.append(steps)
     total = sum(forward[-1].values())
-    return Count(total, _shares(reduced, order, forward, moves, total) if total else {})
+    if not total:
+        return Count(0, {})
+    share: dict[int, Fraction] = {}
+    for at, hits in _shares(order, forward, moves):
+        weight = int(reduced.weight[order[at]])
+        for choice, n in zip(choices[order[at]], hits, strict=True):
+            variable = int(reduced.variable_of[choice.variable])
+            share[variable] = share.get(variable, Fraction(0)) + Fraction(n, total * weight)
+    return Count(total, share)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value with one candidate per release: the rows that it counts in, and how often in each."""
+
+    variable: int
+    rows: tuple[tuple[int, int], ...]
+
+
+def _choices(reduced: Reduced, signature: int, budget: Budget) -> list[Choice]:
+    """Everything that a person of a signature can be; combinations are written down one by one, within the budget."""
+    rows, found = reduced.rows, []
+    for v in range(int(reduced.start[signature]), int(reduced.start[signature + 1])):
+        own = [(int(r), 1) for r in rows.sure[:, v] if r != rows.size]
+        own += [(int(rows.stated.row[k]), int(rows.stated.coefficient[k])) for k in np.flatnonzero(rows.stated.variable == v)]
+        seats = [rows_of.row[rows_of.start[v] : rows_of.start[v + 1]].tolist() for rows_of in rows.seats]
+        for seat in product(*seats):
+            budget.spend()
+            found.append(Choice(v, tuple(own + [(r, 1) for r in seat if r != rows.size])))
+    return found
 
 
 def _shares(
-    reduced: Reduced,
-    order: list[int],
-    forward: list[dict[State, int]],
-    moves: list[list[Move]],
-    total: int,
-) -> dict[int, Fraction]:
+    order: list[int], forward: list[dict[State, int]], moves: list[list[Move]]
+) -> Iterator[tuple[int, list[int]]]:
+    """For each signature in order (from the last), in how many worlds a person takes each choice, added up."""
     backward = dict.fromkeys(forward[-1], 1)
-    share: dict[int, Fraction] = {}
     for at in range(len(order) - 1, -1, -1):
-        first = int(reduced.start[order[at]])
-        weight = int(reduced.weight[order[at]])
-        hits = [0] * (int(reduced.start[order[at] + 1]) - first)
+        hits: list[int] = []
         before: dict[State, int] = {}
         for state, following, placed, arrangements in moves[at]:
+            hits = hits or [0] * len(placed)
             after = backward.get(following, 0) * arrangements
             if not after:
                 continue
@@ -81,21 +108,16 @@ def _shares(
             worlds = forward[at][state] * after
             for k, n in enumerate(placed):
                 hits[k] += worlds * n
-        for k, n in enumerate(hits):
-            share[int(reduced.variable_of[first + k])] = Fraction(n, total * weight)
+        yield at, hits
         backward = before
-    return share
 
 
-def _order(reduced: Reduced, component: int) -> list[int]:
+def _order(choices: dict[int, list[Choice]]) -> list[int]:
     """Signatures so that neighbours follow each other: few rows are open at a time."""
-    mine = np.flatnonzero(reduced.signature_component == component)
+    rows_of = {s: sorted({r for choice in own for r, _ in choice.rows}) for s, own in choices.items()}
     on_row: dict[int, list[int]] = {}
-    rows_of: dict[int, list[int]] = {}
-    for s in mine.tolist():
-        rows = np.unique(reduced.row[:, reduced.start[s] : reduced.start[s + 1]])
-        rows_of[s] = [int(r) for r in rows if r != reduced.rows]
-        for r in rows_of[s]:
+    for s, rows in rows_of.items():
+        for r in rows:
             on_row.setdefault(r, []).append(s)
     left = {r: len(members) for r, members in on_row.items()}
     order: list[int] = []
@@ -121,26 +143,25 @@ def _order(reduced: Reduced, component: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Places:
-    """Where each row stands in a state."""
+    """Where each row stands in a state, which holds what is left of the upper counts."""
 
-    left: list[int]  # the counts before anybody is placed
-    own: list[list[list[int]]]  # for each signature in order, for each variable: places of its rows
-    last: list[list[int]]  # places of the rows that no later signature touches: they must be empty then
+    left: list[int]  # before anybody is placed
+    spare: list[int]  # what may be left in the end
+    signed: set[int]  # places that may run below what is left on the way: statements
+    own: list[list[list[tuple[int, int]]]]  # for each signature in order, for each choice: places of its rows
+    last: list[list[int]]  # places of the rows that no later signature touches
 
 
-def _places(reduced: Reduced, order: list[int]) -> _Places:
-    rows = [
-        [
-            [int(r) for r in reduced.row[:, v] if r != reduced.rows]
-            for v in range(int(reduced.start[s]), int(reduced.start[s + 1]))
-        ]
-        for s in order
-    ]
-    closing = {r: at for at, variables in enumerate(rows) for own in variables for r in own}
+def _places(reduced: Reduced, choices: dict[int, list[Choice]], order: list[int]) -> _Places:
+    rows = [[choice.rows for choice in choices[s]] for s in order]
+    closing = {r: at for at, own in enumerate(rows) for taken in own for r, _ in taken}
     place = {r: k for k, r in enumerate(closing)}
+    stated = set(reduced.rows.stated.row.tolist())
     return _Places(
-        left=[int(reduced.count[r]) for r in closing],
-        own=[[[place[r] for r in own] for own in variables] for variables in rows],
+        left=[int(reduced.rows.upper[r]) for r in closing],
+        spare=[int(reduced.rows.upper[r] - reduced.rows.lower[r]) for r in closing],
+        signed={place[r] for r in closing if r in stated},
+        own=[[[(place[r], n) for r, n in taken] for taken in own] for own in rows],
         last=[[place[r] for r, when in closing.items() if when == at] for at in range(len(order))],
     )
 
@@ -148,18 +169,18 @@ def _places(reduced: Reduced, order: list[int]) -> _Places:
 def _placements(
     places: _Places, at: int, weight: int, state: State, budget: Budget
 ) -> Iterator[tuple[State, tuple[int, ...], int]]:
-    """All ways to give the persons of a signature their values: next state, numbers, arrangements.
+    """All ways to give the persons of a signature their choices: next state, numbers, arrangements.
 
-    A row that closes here must be emptied, so its variable has no choice (unless several seats share
+    A row that closes here must be emptied down to its spare, so its choice has no choice (unless several share
     the row); the others together must hold whoever is left.
     """
     own, closing = places.own[at], set(places.last[at])
-    uses = Counter(r for rows in own for r in rows)
-    shared = [r for r, n in uses.items() if n > 1]
+    uses = Counter(r for rows in own for r, _ in rows)
     now = list(state)
-    most = [min([weight, *(now[r] for r in rows)]) for rows in own]
-    least = [max([0, *(now[r] for r in rows if r in closing and uses[r] == 1)]) for rows in own]
-    after = [(0, 0)] * (len(own) + 1)  # least and most that the variables from here on can hold
+    plain = [[r for r, _ in rows if r not in places.signed] for rows in own]
+    most = [min([weight, *(now[r] for r in rows)]) for rows in plain]
+    least = [max([0, *(now[r] - places.spare[r] for r in rows if r in closing and uses[r] == 1)]) for rows in plain]
+    after = [(0, 0)] * (len(own) + 1)  # least and most that the choices from here on can hold
     for k in range(len(own) - 1, -1, -1):
         after[k] = (after[k + 1][0] + least[k], after[k + 1][1] + most[k])
     placed: list[int] = []
@@ -177,9 +198,9 @@ def _placements(
                 k, n = k + 1, least[k + 1]
                 continue
             for rows, count in zip(own, placed, strict=True):
-                for r in rows:
-                    now[r] -= count
-            if not any(now[r] for r in closing) and all(now[r] >= 0 for r in shared):
+                for r, times in rows:
+                    now[r] -= times * count
+            if _fits(places, now, closing, uses):
                 yield tuple(now), tuple(placed), ways
             now = list(state)
         elif not placed:
@@ -189,6 +210,13 @@ def _placements(
         # the next number at this place, or at the one before
         ways, left = trail.pop()
         n = placed.pop() + 1
+
+
+def _fits(places: _Places, now: list[int], closing: set[int], uses: Counter[int]) -> bool:
+    """Whether no row is overfull, and none that closes here is left with more than it may be."""
+    if any(not 0 <= now[r] <= places.spare[r] for r in closing):
+        return False
+    return all(now[r] >= 0 for r, n in uses.items() if n > 1 and r not in places.signed)
 
 
 @dataclass

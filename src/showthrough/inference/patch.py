@@ -1,0 +1,64 @@
+"""A patch: some rows of a reduced problem with everybody on them, cut into clusters that share nobody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from showthrough.inference import graphs
+from showthrough.inference.reduce import Reduced
+from showthrough.inference.rows import Rows
+from showthrough.table.arrays import Flags, Ints, Reals
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Some rows of a reduced problem with all signatures they touch, cut into clusters.
+
+    ``row_cluster`` and ``signature_cluster`` number the clusters from 0.
+    """
+
+    rows: Ints
+    row_cluster: Ints
+    signature_cluster: Ints
+    weight: Reals  # of each signature
+    start: Ints  # where the variables of each signature begin
+    clusters: int
+    inside: Rows  # the rows, numbered from 0, over the variables of the signatures; other rows count as absence
+    terms: Ints  # [terms of inside] in the reduced problem
+
+    @cached_property
+    def signature(self) -> Ints:
+        """[v] the signature of each variable."""
+        return np.repeat(np.arange(self.weight.size), np.diff(self.start))
+
+    @cached_property
+    def cluster(self) -> Ints:
+        """[terms] the cluster of each term."""
+        return np.asarray(self.signature_cluster[self.signature][self.inside.owner])
+
+    @cached_property
+    def everything(self) -> Flags:
+        """[terms] all of them."""
+        return np.ones(self.inside.terms, dtype=bool)
+
+
+def cut_out(problem: Reduced, rows: Ints) -> Patch:
+    """The rows with every signature that has a variable on them."""
+    chosen = np.zeros(problem.rows.size, dtype=bool)
+    chosen[rows] = True
+    signatures = np.unique(problem.signature[problem.rows.touching(chosen)])
+    length = np.diff(problem.start)[signatures]
+    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    variables = np.arange(int(start[-1])) + np.repeat(problem.start[signatures] - start[:-1], length)
+    inside, candidates = problem.rows.over(variables)
+    inside = inside.renumbered(rows)
+    owner = np.repeat(np.arange(signatures.size), length)
+    tail, head = inside.links()
+    on = head >= 0
+    count, label = graphs.components(signatures.size + rows.size, owner[tail[on]], signatures.size + head[on])
+    terms = np.concatenate([variables, problem.rows.variables + candidates])
+    weight = problem.weight[signatures]
+    return Patch(rows, label[signatures.size :], label[: signatures.size], weight, start, count, inside, terms)
