@@ -111,7 +111,7 @@ def steps_for(case, board, rng):
             objective = program.A[rng.randrange(len(rows))] * rng.choice([-1, 1])
         else:
             objective = np.array([float(rng.random() < 0.1) for _ in program.variables])
-        yield program.most(objective)[1]
+        yield program.most(objective)[1] or program.clash()
     program = Program(case)
     for variable in rng.sample(sorted(variables, key=repr), min(12, len(variables))):
         weights = program.most_of(variable)[1]

@@ -52,7 +52,7 @@ class Members:
 class Statement:
     """Knowledge about values: lower ≤ Σ coefficient of every (id, value) that is true ≤ upper.
 
-    Ids and values are given as they are published, in the very type.
+    Ids and values are given in the very type that all releases share: text where one of them has text.
     """
 
     name: str
