@@ -53,7 +53,7 @@ def explain(post: Posterior, id: Any, value: Any, release: str | None, most_step
         steps = arguments(post.face, narrator, other, most_steps)
         return proof("certain", "counts", steps, narrator.others_excluded(signature, other))
     steps = arguments_for_certain(post.face, narrator, own, removed, most_steps)
-    straight = {getattr(row, "value", None) for row in steps[-1].rows} == {post.history.values[code]}
+    straight = {row.value for row in steps[-1].counts} == {post.history.values[code]}
     reason = "" if straight else narrator.others_excluded(signature, removed)
     return proof("certain", "counts", steps, reason)
 

@@ -1,4 +1,4 @@
-"""Proofs as data: what is claimed, and the weighings of published counts that show it.
+"""Proofs as data: what is claimed, and the weighings of published counts and statements that show it.
 
 A proof stands on its own. `verify` replays it from the published releases in whole numbers, by
 `proof_check`, which shares no code with the solver that found it.
@@ -36,6 +36,14 @@ class WeighedRow:
 
 
 @dataclass(frozen=True)
+class WeighedStatement:
+    """One statement about values, by its name, and the whole weight it gets in an argument."""
+
+    statement: str
+    weight: int
+
+
+@dataclass(frozen=True)
 class Argument:
     """One step of a proof: weighed rows, and the same in words.
 
@@ -43,13 +51,18 @@ class Argument:
     another.
     """
 
-    rows: tuple[WeighedRow, ...]
+    rows: tuple[WeighedRow | WeighedStatement, ...]
     text: str
+
+    @property
+    def counts(self) -> tuple[WeighedRow, ...]:
+        """The published counts among the rows."""
+        return tuple(row for row in self.rows if isinstance(row, WeighedRow))
 
     @property
     def groups(self) -> tuple[tuple[int, Any], ...]:
         """The groups that the argument looks at: (release, group)."""
-        return tuple(dict.fromkeys((r.release, r.group) for r in self.rows))
+        return tuple(dict.fromkeys((r.release, r.group) for r in self.counts))
 
 
 class _Verifiable(ABC):
@@ -75,7 +88,7 @@ class _Verifiable(ABC):
             told,
             members,
             domain=declared(told, domain),
-            steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
+            steps=[[_as_checked(row) for row in step.rows] for step in self.steps],
             split=self.changed == "split",
         )
 
@@ -151,6 +164,12 @@ def _as_listed(placing: Placing, labels: pl.Series) -> proof_check.Members:
     frame = pl.concat([sure, pl.DataFrame({"id": away, "group": pl.Series([None] * away.len(), dtype=labels.dtype)})])
     unnamed = tuple((tuple(labels.gather(pool.groups)), pool.members) for pool in placing.pools)
     return proof_check.Members(frame, unnamed)
+
+
+def _as_checked(row: WeighedRow | WeighedStatement) -> proof_check.Row:
+    if isinstance(row, WeighedStatement):
+        return (None, row.statement, None, row.weight)
+    return (row.release, row.group, row.value, row.weight)
 
 
 def _numbered(steps: Sequence[Argument]) -> list[str]:
