@@ -21,13 +21,29 @@ from showthrough.register.locating import names_of
 from showthrough.register.place import Given, place
 from showthrough.register.placing import Placing
 from showthrough.release.release import Release
-from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
 
 ABSENT = -1
 LONGEST_CELLS = 80
 _FEW = 1000  # entries that are looked at one by one
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What is known beside the releases: lower ≤ Σ coefficient · P(value | person) ≤ upper, for each statement.
+
+    A person with a weight counts with its weight.
+    """
+
+    lower: Ints
+    upper: Ints
+    names: tuple[str, ...]
+    statement: Ints  # [e] the statement of each term
+    person: Ints  # [e] a column of the history
+    value: Codes  # [e]
+    coefficient: Ints  # [e]
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,11 @@ class History:
     set_group: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))  # ABSENT: maybe not in the release
     given: Given = field(default_factory=lambda: Given())
     located: tuple[pl.DataFrame | None, ...] = ()  # per release: how well persons were located, if by quasi-identifiers
+    weight: Ints | None = None  # [n] persons behind each column; None: one each
+    row_upper: Ints | None = None  # [rows] greatest count of each row; None: row_count is exact
+    statements: Statements | None = None
+    prior_of: Ints | None = None  # [n] row of ``prior`` of each person
+    prior: Reals | None = None  # [classes, values] weights of belief, 0 or more; None: all alike
 
     @property
     def named(self) -> int:
