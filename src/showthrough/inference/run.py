@@ -288,20 +288,9 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
     """Let the checker judge the answer and hand it out with its certificate."""
     problem = face.problem
     with log.stage("certificate"):
-        answer = checker.Answer(
-            of_person,
-            problem.start,
-            problem.value,
-            x,
-            face.alive,
-            mu,
-            seat=problem.seat,
-            seat_owner=problem.owner,
-            seat_groups=problem.groups,
-        )
-        finding = checker.check(history, answer)
+        pairs = Pairs.of(face, x)
+        finding = checker.check(history, answer_of(history, of_person, face, pairs, (x, mu)))
     suspected = int((face.suspects & face.alive).sum())
-    pairs = Pairs.of(face, x)
     named = np.bincount(of_person[: history.named], minlength=problem.signatures)
     certificate = Certificate(
         status=judge(finding.gap, finding.residual, suspected, largest_count=int(problem.count.max(initial=1))),
@@ -321,3 +310,24 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
         seconds=log.seconds,
     )
     return Posterior(history, problem, of_person, face, x, mu, certificate)
+
+
+def answer_of(
+    history: History, of_person: Ints, face: Face, pairs: Pairs, found: tuple[Reals, Reals]
+) -> checker.Answer:
+    """What was found (x of variables, mu of rows) as the checker wants it: seats added up release by release."""
+    problem, known = face.problem, int(history.first_group[-1])
+    x, mu = found
+    seats: list[checker.SeatShares | None] = []
+    for own, groups in zip(history.group_of, problem.groups, strict=True):
+        if problem.plain or not (own >= known).any():
+            seats.append(None)
+            continue
+        key = problem.pair * (known + 1) + groups[problem.seat] + 1
+        shares, share = np.unique(key, return_inverse=True)
+        pair, group = np.divmod(shares, known + 1)
+        possible = np.bincount(share, weights=face.alive, minlength=shares.size) > 0
+        start = np.searchsorted(pair, np.arange(pairs.value.size + 1))
+        y = np.bincount(share, weights=x, minlength=shares.size).astype(np.float64)
+        seats.append(checker.SeatShares(start, (group - 1).astype(np.int32), y, possible))
+    return checker.Answer(of_person, pairs.start, pairs.value, pairs.p, pairs.alive, mu, tuple(seats), np.empty(0))
