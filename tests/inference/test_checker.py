@@ -9,24 +9,15 @@ import pytest
 from showthrough import Release, infer
 from showthrough.errors import InternalError
 from showthrough.examples import figure1
-from showthrough.inference import checker
+from showthrough.inference import checked_answer, checker, run
 from showthrough.inference.certificate import Status, judge
+from showthrough.inference.pairs import Pairs
 from tests.histories import FIGURE1, X1
 
 
 def answer_of(post):
-    problem = post.problem
-    return checker.Answer(
-        post.of_person,
-        problem.start,
-        problem.value,
-        post.x.copy(),
-        post.face.alive,
-        post.mu.copy(),
-        problem.seat,
-        problem.owner,
-        problem.groups,
-    )
+    found = post.x.copy(), post.mu.copy()
+    return run.answer_of(post.history, post.of_person, post.face, Pairs.of(post.face, found[0]), found)
 
 
 COPIES = 100_000
@@ -120,12 +111,12 @@ def test_values_that_do_not_exist_are_caught(code):
 )
 @pytest.mark.parametrize("bits", [62, 0])
 def test_values_left_out_or_listed_twice_are_caught(change, bits, monkeypatch):
-    monkeypatch.setattr(checker, "_BITS", bits)
+    monkeypatch.setattr(checked_answer, "_BITS", bits)
     post = infer(figure1.releases())
     right = answer_of(post)
     assert checker.check(post.history, right).gap < 1e-12
     for at in range(right.value.size):
-        columns = {name: change(getattr(right, name), at) for name in ("value", "p", "possible", "seat")}
+        columns = {name: change(getattr(right, name), at) for name in ("value", "p", "possible")}
         grown = columns["value"].size - right.value.size
         wrong = replace(right, start=np.where(right.start > at, right.start + grown, right.start), **columns)
         with pytest.raises(InternalError, match="list each value"):
@@ -140,6 +131,36 @@ def test_a_value_of_no_group_in_place_of_another_is_caught():
         values[at] = (values[at] + 1) % post.history.values.len()
         with pytest.raises(InternalError, match="list each value"):
             checker.check(post.history, replace(right, value=values))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda a: {"of_person": a.of_person + a.start.size - 1},
+        lambda a: {"of_person": a.of_person - 1},
+        lambda a: {"of_person": a.of_person[1:]},
+        lambda a: {"start": a.start[:-1]},
+        lambda a: {"start": a.start[::-1]},
+        lambda a: {"p": a.p[1:]},
+        lambda a: {"possible": a.possible[1:]},
+        lambda a: {"mu": a.mu[1:]},
+        lambda a: {"nu": a.mu[:1]},
+        lambda a: {"seats": a.seats[1:]},
+    ],
+)
+def test_parts_that_do_not_fit_each_other_are_caught(changed):
+    post = infer(figure1.releases())
+    right = answer_of(post)
+    with pytest.raises(InternalError, match="fit neither"):
+        checker.check(post.history, replace(right, **changed(right)))
+
+
+def test_a_signature_without_values_is_caught():
+    post = infer(figure1.releases())
+    right = answer_of(post)
+    none = replace(right, start=np.append(right.start, right.start[-1]))
+    with pytest.raises(InternalError, match="list each value"):
+        checker.check(post.history, none)
 
 
 def test_suspects_lower_the_status():

@@ -291,19 +291,9 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
     """Let the checker judge the answer and hand it out with its certificate."""
     problem = face.problem
     with log.stage("certificate"):
-        answer = checker.Answer(
-            of_person,
-            problem.start,
-            problem.value,
-            x[: problem.variables],
-            face.possible,
-            mu[: history.row_count.size],
-            seats=_seat_shares(history, face, x),
-            nu=mu[history.row_count.size :],
-        )
-        finding = checker.check(history, answer)
+        pairs = Pairs.of(face, x)
+        finding = checker.check(history, answer_of(history, of_person, face, pairs, (x, mu)))
     suspected = int((face.suspects & face.alive).sum())
-    pairs = Pairs.of(face, x)
     named = np.bincount(of_person[: history.named], minlength=problem.signatures)
     certificate = Certificate(
         status=judge(finding.gap, finding.residual, suspected, largest_count=int(problem.count.max(initial=1))),
@@ -325,12 +315,16 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
     return Posterior(history, problem, of_person, face, x, mu, certificate)
 
 
-def _seat_shares(history: History, face: Face, x: Reals) -> tuple[checker.SeatShares | None, ...]:
-    """The part of each group in each probability, for the releases where somebody fits several."""
-    rows = face.problem.rows
-    found: list[checker.SeatShares | None] = [None] * face.problem.places.releases
+def answer_of(
+    history: History, of_person: Ints, face: Face, pairs: Pairs, found: tuple[Reals, Reals]
+) -> checker.Answer:
+    """What was found (x of terms, mu of rows) as the checker wants it."""
+    rows, (x, mu) = face.problem.rows, found
+    seats: list[checker.SeatShares | None] = [None] * face.problem.places.releases
     groups = np.append(face.problem.row_group, ABSENT).astype(np.int32)
     for own in rows.seats:
         places = rows.places(own)
-        found[own.release] = checker.SeatShares(own.start, groups[own.row], x[places], face.alive[places])
-    return tuple(found)
+        seats[own.release] = checker.SeatShares(own.start, groups[own.row], x[places], face.alive[places])
+    published = history.row_count.size
+    values = (pairs.start, pairs.value, pairs.p, pairs.alive)
+    return checker.Answer(of_person, *values, mu[:published], tuple(seats), mu[published:])
