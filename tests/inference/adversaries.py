@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from showthrough.inference.problem import Problem
 from tests.histories import release
+from tests.inference.problems import plain_problem
 
 
 def system(history):
@@ -124,7 +124,7 @@ def weighted_problem(groups, persons):
                 row.append([len(rows) if g < 0 else place[g, v] for g in own])
         start.append(len(value))
     table = np.array(rows)
-    return Problem(
+    return plain_problem(
         weight=persons.sum(axis=1).astype(np.int64),
         groups=labels.astype(np.int32),
         start=np.array(start, dtype=np.int64),

@@ -157,12 +157,12 @@ def weighted_instance(rng, most):
 def greatest_persons(problem):
     """[v] the most persons a variable can have, by one program each."""
     tails, heads = [problem.signature], [np.arange(problem.variables)]
-    for row in problem.row:
-        here = np.flatnonzero(row < problem.rows)
+    for row in problem.rows.sure:
+        here = np.flatnonzero(row < problem.rows.size)
         tails.append(problem.signatures + row[here])
         heads.append(here)
     at = (np.concatenate(tails), np.concatenate(heads))
-    A = sp.csr_array((np.ones(at[0].size), at), shape=(problem.signatures + problem.rows, problem.variables))
+    A = sp.csr_array((np.ones(at[0].size), at), shape=(problem.signatures + problem.rows.size, problem.variables))
     b = np.concatenate([problem.weight, problem.count]).astype(float)
     found = np.zeros(problem.variables)
     for k in range(found.size):
@@ -220,8 +220,8 @@ def test_weights_from_one_to_ten_million_converge():
         problem = weighted_problem(groups, persons)
         face = Face.whole(problem)
         x, _ = solve(face, Log(lambda _: None))
-        expected = np.zeros(problem.rows + 1)
-        for row in problem.row:
+        expected = np.zeros(problem.rows.size + 1)
+        for row in problem.rows.sure:
             np.add.at(expected, row, problem.weight[problem.signature] * x)
         # 1e-8 persons, or what double precision can tell of counts this large
         allowed = max(1e-8, 1e-14 * problem.count.max())

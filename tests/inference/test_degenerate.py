@@ -7,6 +7,7 @@ import pytest
 from showthrough import Release, infer
 from showthrough.errors import InputError
 from tests.histories import release, releases
+from tests.inference.problems import plain_problem
 
 
 def test_one_person_one_value():
@@ -92,7 +93,6 @@ def test_fifty_releases():
 def test_one_case_in_a_huge_group_is_an_honest_small_value(scale):
     """Signatures weigh up to 10⁷: counts as wide as a nation's, one person with the rare value."""
     from showthrough.inference.face import Face
-    from showthrough.inference.problem import Problem
     from showthrough.inference.run import Log, solve
     from showthrough.table.arrays import Codes
 
@@ -100,7 +100,7 @@ def test_one_case_in_a_huge_group_is_an_honest_small_value(scale):
         return np.array(rows, dtype=np.int32)
 
     # two groups in release 0, two in release 1; three signatures; values 0 and 1
-    problem = Problem(
+    problem = plain_problem(
         weight=np.array([scale, scale, 2], dtype=np.int64),
         groups=codes([0, 0, 1], [2, 3, 3]),
         start=np.array([0, 2, 4, 6]),

@@ -11,6 +11,7 @@ from hypothesis import strategies as some_of
 
 from showthrough.inference import newton, passes
 from showthrough.inference.reduce import Reduced
+from showthrough.inference.rows import Rows
 
 some = settings(max_examples=60, deadline=None, derandomize=True)
 seeds = some_of.integers(0, 2**32 - 1)
@@ -36,14 +37,14 @@ def random_problem(seed, *, signatures=40, releases=3, components=4):
     return Reduced(
         weight=weight,
         start=start,
-        row=row.astype(np.int32),
-        count=count,
+        rows=Rows(count, count, row.astype(np.int32), tuple(range(releases))),
         signature_component=component,
         row_component=np.unique(used[1:] // per_component, return_inverse=True)[1],
         row_block=np.full(count.size, -1),
         components=int(component.max()) + 1,
         variable_of=np.arange(owner.size),
         row_of=np.arange(count.size),
+        candidate_of=np.empty(0, dtype=np.int64),
     )
 
 
@@ -65,8 +66,8 @@ def ways(problem, monkeypatch):
 def test_every_sweep_is_its_dense_formula(seed):
     problem = random_problem(seed)
     rng = np.random.default_rng(seed)
-    mu, d = rng.normal(scale=3, size=(2, problem.rows))
-    A = dense_rows(problem.row, problem.rows)
+    mu, d = rng.normal(scale=3, size=(2, problem.rows.size))
+    A = dense_rows(problem.rows.sure, problem.rows.size)
     own = np.repeat(np.eye(problem.weight.size), np.diff(problem.start), axis=0)  # [v, m]
     w = own @ problem.weight
     e = np.exp(A.T @ mu)
@@ -83,8 +84,8 @@ def test_every_sweep_is_its_dense_formula(seed):
             assert way.gather(x) == pytest.approx(A @ (w * x), abs=1e-11)
             assert way.hessian(x, d) == pytest.approx(H @ d, abs=1e-10)
             assert way.diagonal(x) == pytest.approx(A @ (w * x * (1 - x)), abs=1e-11)
-            for release, row in enumerate(problem.row):
-                alone = dense_rows(row[None], problem.rows) @ (w * x)
+            for release, row in enumerate(problem.rows.sure):
+                alone = dense_rows(row[None], problem.rows.size) @ (w * x)
                 assert way.gather_release(release, x) == pytest.approx(alone, abs=1e-11)
 
 
@@ -92,8 +93,8 @@ def test_every_sweep_is_its_dense_formula(seed):
 @given(seeds)
 def test_scores_far_apart_neither_overflow_nor_vanish(seed):
     problem = random_problem(seed)
-    mu = np.random.default_rng(seed).normal(scale=2000, size=problem.rows)
-    z = dense_rows(problem.row, problem.rows).T @ mu
+    mu = np.random.default_rng(seed).normal(scale=2000, size=problem.rows.size)
+    z = dense_rows(problem.rows.sure, problem.rows.size).T @ mu
     with pytest.MonkeyPatch.context() as monkeypatch:
         for way in ways(problem, monkeypatch):
             x, log_sum = way.softmax(mu)
@@ -156,7 +157,7 @@ def test_blocks_and_their_threads_go_with_the_problem(monkeypatch):
     monkeypatch.setattr(passes, "_BLOCK", 16)
     monkeypatch.setattr(passes, "_cores", lambda: 3)
     problem = random_problem(0)
-    problem.sweeps.softmax(np.zeros(problem.rows))
+    problem.sweeps.softmax(np.zeros(problem.rows.size))
     sweeps = weakref.ref(problem.sweeps)
     gc.collect()
     gc.disable()

@@ -7,7 +7,8 @@ import pytest
 
 from showthrough import infer
 from showthrough.inference import recession, run, support
-from showthrough.inference.face import Face, WeighingStep, close_by_flow
+from showthrough.inference.closing import close_by_flow
+from showthrough.inference.face import Face, WeighingStep
 from showthrough.inference.history import encode
 from showthrough.inference.problem import build
 from tests.histories import releases
@@ -88,7 +89,7 @@ def test_an_honest_direction_proves_nothing():
     reduced = reduce(problem, post.face.alive)
     rng = np.random.default_rng(1)
     for _ in range(50):
-        d = rng.normal(size=reduced.rows).round(1)
+        d = rng.normal(size=reduced.rows.size).round(1)
         x = np.full(reduced.variable_of.size, 0.01)
         assert recession.prove(reduced, x, d).zeros.size == 0
 

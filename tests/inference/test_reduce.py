@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 
 from showthrough.inference import newton
-from showthrough.inference.face import Face, close_by_flow
+from showthrough.inference.closing import close_by_flow
+from showthrough.inference.face import Face
 from showthrough.inference.history import encode
 from showthrough.inference.problem import build
 from showthrough.inference.reduce import reduce
@@ -33,9 +34,9 @@ def test_undo_restores_every_variable_and_row(history):
     assert (full[fixed] == 1).all()
     assert (np.diff(reduced.signature_component) >= 0).all()
     assert (np.diff(reduced.row_component) >= 0).all()
-    served = np.zeros(problem.rows, dtype=bool)
+    served = np.zeros(problem.rows.size, dtype=bool)
     served[reduced.row_of] = True
-    assert np.array_equal(reduced.undo_rows(np.ones(reduced.rows), problem), served.astype(float))
+    assert np.array_equal(reduced.undo_rows(np.ones(reduced.rows.size), problem), served.astype(float))
 
 
 @some
@@ -44,11 +45,11 @@ def test_counts_of_the_smaller_problem_are_what_the_fixed_persons_leave(history)
     problem, face, reduced = reduced_by_flow(history)
     fixed = face.alive.astype(float)
     fixed[reduced.variable_of] = 0
-    taken = np.zeros(problem.rows + 1)
-    for row in problem.row:
-        taken += np.bincount(row, fixed * problem.weight[problem.signature], problem.rows + 1)
+    taken = np.zeros(problem.rows.size + 1)
+    for row in problem.rows.sure:
+        taken += np.bincount(row, fixed * problem.weight[problem.signature], problem.rows.size + 1)
     assert np.array_equal(reduced.count, (problem.count - taken[:-1])[reduced.row_of])
-    served = np.zeros(problem.rows, dtype=bool)
+    served = np.zeros(problem.rows.size, dtype=bool)
     served[reduced.row_of] = True
     assert np.array_equal(problem.count[~served], taken[:-1][~served])
 
@@ -59,7 +60,7 @@ def test_a_batch_of_components_is_solved_as_each_alone(history):
     _, _, reduced = reduced_by_flow(history)
     batch = newton.Kernel(reduced).softmax(newton.solve(reduced).mu)[0] if reduced.components else np.empty(0)
     for component in range(reduced.components):
-        alone = newton.restrict(reduced, np.arange(reduced.components) == component)
+        alone = reduced.restrict(np.arange(reduced.components) == component)
         x, _ = newton.Kernel(alone).softmax(newton.solve(alone).mu)
         mine = np.isin(reduced.variable_of, alone.variable_of)
         assert np.abs(batch[mine] - x).max() < 1e-9

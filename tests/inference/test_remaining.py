@@ -8,7 +8,8 @@ from hypothesis import strategies as some_of
 
 from showthrough import Release, infer
 from showthrough.inference import remaining, run
-from showthrough.inference.face import Face, propagate
+from showthrough.inference.closing import propagate
+from showthrough.inference.face import Face
 from showthrough.inference.history import encode
 from showthrough.inference.problem import build
 from showthrough.inference.remaining import Remaining
@@ -46,10 +47,10 @@ def test_what_remains_adds_up(history):
     _, face, _, _ = propagated(history)
     problem = face.problem
     free = Remaining.of(problem, face.alive, face.choices)
-    rows = np.zeros((problem.rows + 1, 2), dtype=int)
+    rows = np.zeros((problem.rows.size + 1, 2), dtype=int)
     for variable in np.flatnonzero(face.alive):
         signature = problem.signature[variable]
-        for row in problem.row[:, variable]:
+        for row in problem.rows.sure[:, variable]:
             rows[row, int(face.choices[signature] > 1)] += problem.weight[signature]
     assert np.array_equal(free.left, problem.count - rows[:-1, 0])
     assert np.array_equal(free.room(), rows[:-1, 1])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from showthrough import infer
-from showthrough.errors import ContradictionError, InputError
+from showthrough.errors import ContradictionError
 from tests.oracles import seats
 from tests.oracles.seats import Seating
 from tests.seatings import releases, seatings
@@ -84,7 +84,9 @@ def test_a_membership_that_leaves_too_few_for_a_group_is_refused():
         infer(published, membership=membership)
 
 
-def test_too_many_combinations_are_refused_in_words(monkeypatch):
-    monkeypatch.setattr("showthrough.inference.problem.MOST_SEATS", 3)
-    with pytest.raises(InputError, match="combinations of groups"):
-        posterior(OVERLAP)
+def test_candidates_do_not_multiply_over_the_releases():
+    """Two groups to choose from in each of 40 releases: 2^40 combinations, 80 candidates per person."""
+    post = posterior(Seating([[["a", "b"], ["a", "b"]]] * 40, {p: [[0, 1]] * 40 for p in range(4)}))
+    assert post.certificate.status == "exact"
+    assert post.problem.rows.candidates == 40 * 2 * 2  # everybody is alike: one signature
+    assert post.of(0) == pytest.approx({"a": 0.5, "b": 0.5})

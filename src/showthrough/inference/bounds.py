@@ -1,7 +1,8 @@
 """Sharp bounds: the smallest and largest P(value | person) over all assignments that fit.
 
-Signatures are solved in persons, y[σ, s] = Σ x over the persons of the signature. One of its w persons can take as much of s as there is, up to 1, and must take only what the others cannot hold,
-so its bounds are min(1, max y) and max(0, min y − (w − 1)).
+Signatures are solved in persons, y[σ, s] = Σ x over the persons of the signature. One of its w persons
+can take as much of s as there is, up to 1, and must take only what the others cannot hold, so its bounds
+are min(1, max y) and max(0, min y − (w − 1)).
 
 Every solution of a program is a feasible point and settles many bounds at once: a variable seen at
 w − 1 or below has lower bound 0, one seen at 1 or above has upper bound 1. Only what no point has

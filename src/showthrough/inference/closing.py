@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from showthrough.errors import InternalError
 from showthrough.inference import flow
@@ -82,7 +83,7 @@ def propagate(face: Face) -> Remaining:
     return free.only(~free.even()) if problem.plain else free
 
 
-def _decided_rows(face: Face, free: Remaining) -> tuple[Ints, Flags]:
+def _decided_rows(face: Face, free: Remaining) -> tuple[Ints, npt.NDArray[np.int8]]:
     """Rows that need everybody (+1) or take nobody (−1), and the sign of all rows with one more for the absent."""
     problem, room, left, most = face.problem, free.room(), free.left, free.most
     if not face.rows.exact:  # ranges may have become tight
@@ -99,10 +100,10 @@ def _decided_rows(face: Face, free: Remaining) -> tuple[Ints, Flags]:
     else:
         sign[:-1] = np.where(room > 0, (spare == 0).view(np.int8) - (most == 0).view(np.int8), 0)
     sign[published:] = 0
-    return np.flatnonzero(sign), sign
+    return np.flatnonzero(sign).astype(np.int64, copy=False), sign
 
 
-def _asked(free: Remaining, sign: Flags) -> tuple[Flags, Flags, Ints]:
+def _asked(free: Remaining, sign: npt.NDArray[np.int8]) -> tuple[Flags, Flags, Ints]:
     """Variables that are zero or one by the signs of their rows, and the candidates that are zero."""
     asked = sign.take(free.row)
     zero = asked.min(axis=0, initial=0) < 0

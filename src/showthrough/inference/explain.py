@@ -14,7 +14,6 @@ from showthrough.inference.history import History
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import STATEMENT, Problem
 from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow, WeighedStatement
-from showthrough.inference.rows import LOWEST
 from showthrough.inference.weighing import weigh
 from showthrough.table.arrays import Flags, Ints
 
@@ -140,7 +139,8 @@ class _Chain:
             if ready is None:
                 weights, others = self._weighing_with(step, target)
                 pending.append((target, (step, weights)))
-                pending += [(v, None) for v in [*self._premises(weights, step), *others][::-1] if v not in self._excluded]
+                first = [*self._premises(weights, step, target), *others]
+                pending += [(v, None) for v in first[::-1] if v not in self._excluded]
                 continue
             weighed = weigh(face.problem, self._open(step), ready[1], face.rows_before(step))
             zeros = weighed.zeros() if weighed.proven else None
@@ -152,11 +152,12 @@ class _Chain:
             self.weighings.append(ready)
 
     def _open(self, step: int) -> Flags:
-        """What was possible before a step, without what is excluded here already."""
-        alive = self.face.alive_before(step)
-        gone = [v for v in self._excluded if v < alive.size]
-        if self.face.problem.rows.seats and gone:
-            alive[gone] = False
+        """What is possible for somebody who knows the weighings so far, and of later steps nothing."""
+        face = self.face
+        alive = np.ones(face.problem.terms, dtype=bool)
+        gone = np.array([v for v in self._excluded if v < alive.size], dtype=np.int64)
+        last = step if face.problem.rows.seats else step - 1  # of several candidates the last needs the others
+        alive[gone[face.removed_at[gone] <= last]] = False
         return alive
 
     def lean_on(self, weights: Ints, step: int) -> None:
@@ -191,35 +192,35 @@ class _Chain:
                         return weights, [int(v) for v in mine if v != last]
         raise InternalError("A logged step does not exclude what it excluded.")
 
-    def _premises(self, weights: Ints, step: int) -> list[int]:
+    def _premises(self, weights: Ints, step: int, target: int | None = None) -> list[int]:
         """What was excluded earlier and would score too high if it were open, and ranges that must be tight."""
         face = self.face
-        found = _too_high(face, weights, step)
+        found = _too_high(face, weights, step, target)
         if face.tight_at is not None:
             used = np.flatnonzero((weights != 0) & (face.tight_at < step))
             found += (face.problem.terms + used).tolist()
         return [v for v in found if v not in self._excluded]
 
 
-def _too_high(face: Face, weights: Ints, step: int) -> list[int]:
-    """Terms that were excluded before a step and would change its weighing if they were open."""
+def _too_high(face: Face, weights: Ints, step: int, target: int | None) -> list[int]:
+    """Terms that were excluded before a step and would spoil its weighing if they were open."""
     problem, rows = face.problem, face.problem.rows
     alive = face.alive_before(step)
     weighed = face.weigh(weights, before=step)
-    best, earlier = weighed.best[problem.signature], ~alive
+    best = weighed.best[problem.signature]
     if not rows.seats:
-        return np.flatnonzero(earlier & (weighed.score > best)).tolist()
-    extended = np.append(weights, 0)
+        return np.flatnonzero(~alive & (weighed.score > best)).tolist()
     everything = rows.scores(weights, np.ones(rows.terms, dtype=bool))
-    # values that were excluded as a whole
-    found = np.flatnonzero((everything > best) & earlier[: rows.variables]).tolist()
+    over = everything > best
+    if target is not None and target < rows.variables:
+        over[target] = everything[target] >= best[target]
+    found = np.flatnonzero(over & ~alive[: rows.variables]).tolist()  # values that were excluded as a whole
+    extended = np.append(weights, 0)
     for own in rows.seats:
-        places = np.arange(rows.variables + own.offset, rows.variables + own.offset + own.row.size)
-        possible, figure = alive[places], extended[own.row]
-        top = own.most(figure, possible)
-        lift = weighed.score[own.owner] - np.maximum(top, LOWEST)[own.owner] + figure
-        live = alive[own.owner]
-        found += places[~possible & live & (lift > best[own.owner])].tolist()
+        possible, figure = rows.open(own, alive), extended[own.row]
+        lifts = ~possible & (over & alive[: rows.variables])[own.owner]
+        lifts &= figure > own.most(figure, possible)[own.owner]
+        found += (rows.variables + own.offset + np.flatnonzero(lifts)).tolist()
     return found
 
 

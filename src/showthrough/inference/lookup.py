@@ -69,7 +69,7 @@ class Lookup:
         """Whether some group of the code publishes the value."""
         single = code < self.known
         if single.all():
-            return self._find(code, value) != UNPUBLISHED
+            return np.asarray(self._find(code, value) != UNPUBLISHED)
         found = np.ones(code.size, dtype=bool)
         found[single] = self._find(code[single], value[single]) != UNPUBLISHED
         several = np.flatnonzero(~single)

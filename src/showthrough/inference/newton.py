@@ -20,13 +20,13 @@ their variable) [terms], g gradient, H Hessian, d Newton direction, w weights, c
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from showthrough.inference.passes import Stretch, Sweeps, stretches
 from showthrough.inference.reduce import Reduced
-from showthrough.table.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.arrays import Flags, Reals, sum_by
 
 RESIDUAL = 2e-6  # persons, before the final correction, whose error is the square of it
 NATS = 1e-10
@@ -231,8 +231,10 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
         for release in range(layers):
             x, _ = kernel.softmax(mu)
             expected = kernel.sweeps.gather_release(release, kernel.mass(x))
-            known = (expected > 0) & (kernel.count > 0) if kernel.upper is None else (
-                (expected > 0) & (kernel.count > 0) & (kernel.count == kernel.upper)
+            known = (
+                (expected > 0) & (kernel.count > 0)
+                if kernel.upper is None
+                else ((expected > 0) & (kernel.count > 0) & (kernel.count == kernel.upper))
             )
             ratio = np.divide(kernel.count, np.maximum(expected, _FLOOR), out=np.ones_like(mu), where=known)
             mu += np.log(ratio, out=ratio)

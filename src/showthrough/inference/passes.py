@@ -87,7 +87,9 @@ class Whole:
     """Whole arrays at once: few calls, for problems whose time is the number of calls."""
 
     def __init__(self, problem: Reduced) -> None:
-        self.row: Ints = np.ascontiguousarray(problem.rows.sure, dtype=np.int64)  # the type that take and bincount work in
+        self.row: Ints = np.ascontiguousarray(
+            problem.rows.sure, dtype=np.int64
+        )  # the type that take and bincount work in
         self.first = problem.start[:-1]
         self.signature: Ints = np.repeat(np.arange(self.first.size), np.diff(problem.start))
         self.weight: Reals = problem.weight[self.signature]

@@ -23,11 +23,11 @@ class Places:
 
     @property
     def releases(self) -> int:
-        return self.codes.shape[0]
+        return int(self.codes.shape[0])
 
     @property
     def signatures(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     @cached_property
     def plain(self) -> bool:

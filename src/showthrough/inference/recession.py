@@ -104,9 +104,7 @@ def _roundings(patch: Patch, d: Reals) -> Iterator[Reals]:
     yield np.sign(d)
 
 
-def _accept(
-    patch: Patch, candidate: Reals, asked: Flags, open_clusters: Flags, weights: Ints, zeros: Flags
-) -> None:
+def _accept(patch: Patch, candidate: Reals, asked: Flags, open_clusters: Flags, weights: Ints, zeros: Flags) -> None:
     """Take over the clusters in which the candidate proves every falling term (or the most so far)."""
     if not open_clusters.any():
         return

@@ -70,7 +70,7 @@ class Reduced:
         return sweeps_over(self)
 
     def undo(self, terms: Reals, problem: Problem, alive: Flags) -> Reals:
-        """The full answer over terms: zeros where excluded, what was found where there is a choice that some row weighs.
+        """The full answer over terms: zeros where excluded, what was found where some row weighs a choice.
 
         What no row weighs (persons who are outside all releases if they are not what was excluded) is
         spread evenly, or as the prior says; a single choice is certain. Candidates get their part of their variable.

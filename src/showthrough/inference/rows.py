@@ -81,7 +81,7 @@ class Rows:
 
     @property
     def variables(self) -> int:
-        return self.sure.shape[1]
+        return int(self.sure.shape[1])
 
     @property
     def candidates(self) -> int:
@@ -222,7 +222,7 @@ class Rows:
         size = rows.stop - rows.start
 
         def moved(row: Codes) -> Codes:
-            return np.where(row == self.size, size, row - rows.start).astype(np.int32)
+            return np.asarray(np.where(row == self.size, size, row - rows.start), dtype=np.int32)
 
         seats: list[Seats] = []
         taken = [np.empty(0, dtype=np.int64)]

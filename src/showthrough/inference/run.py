@@ -13,8 +13,8 @@ import numpy as np
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference import checker, islands, newton, recession
 from showthrough.inference.certificate import Certificate, Status, judge
-from showthrough.inference.explain import contradiction_error
 from showthrough.inference.closing import close_by_flow, propagate
+from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, Face, WeighingStep, inherited, take_over
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.pairs import Pairs
@@ -277,8 +277,8 @@ def _settle(face: Face, reduced: Reduced, doubtful: Flags, converged: Flags) -> 
                 raise Contradicted(verdict.contradiction)
             for weights in verdict.proofs:
                 weighed = face.weigh(weights)
-                zeros = np.flatnonzero(weighed.zeros()) if weighed.proven else ()
-                if len(zeros):
+                zeros: Ints = np.flatnonzero(weighed.zeros()) if weighed.proven else np.empty(0, dtype=np.int64)
+                if zeros.size:
                     rows = np.flatnonzero(weights)
                     face.exclude(zeros, WeighingStep(rows, weights[rows], np.zeros_like(rows)))
                     found = True

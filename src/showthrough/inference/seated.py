@@ -51,7 +51,7 @@ class Seated:
         z = np.add.reduce(extended.take(self.sure), axis=0) + self._stated(extended)
         for own in self.rows.seats:
             z += np.maximum.reduceat(extended.take(own.row), own.start[:-1])
-        return z
+        return np.asarray(z)
 
     def mass(self, x: Reals) -> Reals:
         found = x.copy()

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,10 +67,11 @@ class Program:
         slack = sp.csr_array((-np.ones(rows.size), (rows, np.arange(rows.size))), shape=(self.b.size, rows.size))
         return sp.hstack([self.A, slack], format="csr"), rows
 
-    def limits(self, extra: int = 0) -> list[tuple[float, float | None]]:
+    def limits(self, extra: int = 0) -> list[tuple[float, Any]]:
         """Bounds of the columns of `with_slack`, and of some more."""
-        slack = [(0.0, float(s)) for s in self.spare[self.spare > 0]]
-        return [(0.0, None)] * self.A.shape[1] + slack + [(0.0, None)] * extra
+        slack: list[tuple[float, Any]] = [(0.0, float(s)) for s in self.spare[self.spare > 0]]
+        free: list[tuple[float, Any]] = [(0.0, None)]
+        return [*free * int(self.A.shape[1]), *slack, *free * extra]
 
 
 def program(reduced: Reduced, component: int) -> Program:

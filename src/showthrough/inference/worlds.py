@@ -2,9 +2,9 @@
 
 MaxEnt and linear programs may allow what no assignment of whole values allows. Here signatures are
 placed one after the other, each person on a value and, where it fits several groups, on one candidate per
-release (so a world of values weighs the number of its seatings); the state is what is left of the rows that are still open, and equal
-states are counted once (a transfer matrix over dictionaries). Forward and backward counts give the
-share of worlds in which a person has a value, in whole numbers of any size.
+release (so a world of values weighs the number of its seatings); the state is what is left of the rows that
+are still open, and equal states are counted once (a transfer matrix over dictionaries). Forward and backward
+counts give the share of worlds in which a person has a value, in whole numbers of any size.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class TooManyStates(Exception):  # noqa: N818 - an answer, not an error for user
 def count(reduced: Reduced, component: int, *, most_states: int = MOST_STATES, deadline: float = inf) -> Count:
     """Count the worlds of a component in at most ``most_states`` steps, before the deadline."""
     budget = Budget(most_states, deadline)
-    choices = {s: _choices(reduced, s, budget) for s in np.flatnonzero(reduced.signature_component == component).tolist()}
+    choices = {
+        s: _choices(reduced, s, budget) for s in np.flatnonzero(reduced.signature_component == component).tolist()
+    }
     order = _order(choices)
     places = _places(reduced, choices, order)
     forward: list[dict[State, int]] = [{tuple(places.left): 1}]
@@ -83,7 +85,10 @@ def _choices(reduced: Reduced, signature: int, budget: Budget) -> list[Choice]:
     rows, found = reduced.rows, []
     for v in range(int(reduced.start[signature]), int(reduced.start[signature + 1])):
         own = [(int(r), 1) for r in rows.sure[:, v] if r != rows.size]
-        own += [(int(rows.stated.row[k]), int(rows.stated.coefficient[k])) for k in np.flatnonzero(rows.stated.variable == v)]
+        own += [
+            (int(rows.stated.row[k]), int(rows.stated.coefficient[k]))
+            for k in np.flatnonzero(rows.stated.variable == v)
+        ]
         seats = [rows_of.row[rows_of.start[v] : rows_of.start[v + 1]].tolist() for rows_of in rows.seats]
         for seat in product(*seats):
             budget.spend()
