@@ -115,6 +115,27 @@ def test_absence_weighs_nothing():
     assert not shown([[(0, 1, "flu", -1)]], "A", "flu", members=[homes], ranges={(0, 1, "flu"): (0, 1)})
 
 
+def test_who_may_be_absent_may_have_what_no_group_of_it_publishes():
+    ill = release([(["B"], ["ill"])], "D2")
+    away = Members(pl.DataFrame({"id": ["A", "A", "B"], "group": [None, 1, 1]}))
+    apart = Members(pl.DataFrame({"id": ["A", "C", "D"], "group": [1, 2, 2]}))
+    known = {"releases": [PAIRS, ill], "members": [apart, away]}
+    assert not shown([], "A", "flu", **known)
+    assert shown([], "A", "ill", **known)
+
+
+def test_a_step_that_does_not_add_up_is_no_contradiction():
+    assert not contradicts([PAIRS], [HOMES], steps=[[(0, 1, "flu", 1)]], split=False)
+    assert contradicts([PAIRS], [HOMES], steps=[[(0, 1, "flu", 1)]], split=False, ranges={(0, 1, "flu"): (3, 3)})
+
+
+def test_a_statement_that_stands_twice_counts_twice():
+    step = [said(ONE_EACH, 1), said(ONE_EACH, 1), said(NOT_A, -2)]
+    known = {"statements": [NOT_A, ONE_EACH]}
+    assert shown([step], "C", "flu", "certain", **known)
+    assert not shown([[*step[:2], said(NOT_A, -1)]], "C", "flu", "certain", **known)
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -138,6 +159,7 @@ def test_a_statement_that_is_unknown_or_not_in_whole_numbers_about_known_persons
 
 def test_two_statements_of_one_name_prove_nothing():
     assert not shown([[said(NOT_A, -1)]], "A", "flu", statements=[NOT_A, replace(NOT_A, upper=1)])
+    assert not shown([[said(NOT_A, -1)]], "A", "flu", statements=[replace(NOT_A, upper=1), NOT_A])
     assert shown([[said(NOT_A, -1)]], "A", "flu", statements=[NOT_A, ONE_EACH, ONE_EACH])  # not called on
 
 
