@@ -91,6 +91,7 @@ def _answer(rng: random.Random, claim: Claim, planted: bool) -> None:
             for v in listed:
                 some = claim.candidates(person, r, v)
                 left = {rng.choice(some)} | {g for g in some if rng.random() < 0.8}
+                left = left if v in kept or rng.random() < 0.3 else set()
                 shares |= {(v, g): (0.0, g in left) for g in some}
             person.y.append(shares)
         x, q = model(claim, number)

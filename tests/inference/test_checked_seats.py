@@ -16,7 +16,7 @@ from tests.inference.claims import as_answer, as_history, random_claim
 from tests.oracles import answers
 from tests.oracles.answers import Claim, Person, Row, Statement
 
-SEEDS = range(120)
+SEEDS = range(60)
 
 
 def tight(found, *, most=1e-12):

@@ -190,7 +190,7 @@ class Published:
             raise InternalError(_INCOMPLETE)
         return row
 
-    def shares_of(self, seats: SeatShares, entries: slice, code: Ints, value: Codes) -> Ints:
+    def shares_of(self, seats: SeatShares, entries: slice, code: Ints, value: Codes) -> Codes:
         """[shares] the row of each share of some entries, which must be the candidates that publish the value."""
         start = seats.start[entries.start : entries.stop + 1]
         group = seats.group[start[0] : start[-1]]
@@ -208,10 +208,10 @@ class Published:
         placed[order] = row
         return placed
 
-    def _candidates(self, code: Ints, value: Codes) -> tuple[Ints, Codes, Ints]:
+    def _candidates(self, code: Ints, value: Codes) -> tuple[Ints, Codes, Codes]:
         """[entries] how many candidates publish the value; and all of them, ascending, with their rows."""
         several = code >= self._groups
-        row = self.find(np.where(several, ABSENT, code), value).astype(np.int64)
+        row = self.find(np.where(several, ABSENT, code), value).astype(np.int32)
         if self._sets is None or not several.any():
             return (row <= self.rows).astype(np.int64), code.astype(np.int32), row
         sets, which = self._sets, np.where(several, code - self._groups, 0)
@@ -220,12 +220,12 @@ class Published:
         length = np.where(several, sets.length[at] + maybe, row <= self.rows)
         entry = np.repeat(np.arange(code.size), length)
         offset = np.arange(entry.size) - np.repeat(np.cumsum(length) - length + maybe, length)
-        listed = np.where(offset < 0, sets.row.size, sets.begin[at][entry] + offset)  # the last is ABSENT
+        listed = np.where(offset < 0, sets.row.size - 1, sets.begin[at][entry] + offset)
         one = np.flatnonzero(~several[entry])
-        listed[one] = sets.row.size
-        wanted, rows = np.append(sets.group, ABSENT)[listed], np.append(sets.row, self.rows)[listed]
+        listed[one] = sets.row.size - 1
+        wanted, rows = sets.group[listed], sets.row[listed]
         wanted[one], rows[one] = code[entry[one]], row[entry[one]]
-        return length, wanted.astype(np.int32), rows
+        return length, wanted, rows
 
     def _common(self, codes: Ints) -> Ints:
         """[signatures] how many values all releases publish of them."""
@@ -266,13 +266,18 @@ class _SetRows:
         self.maybe = np.zeros(history.set_start.size - 1, dtype=bool)  # whether the set holds ABSENT
         self.maybe[number[history.set_group == ABSENT]] = True
         there = history.set_group != ABSENT
-        number, group = np.divmod(np.unique(number[there] * groups + history.set_group[there]), groups)
+        pair = number[there] * groups + history.set_group[there]
+        if not (pair[1:] > pair[:-1]).all():
+            pair = np.unique(pair)
+        number, group = np.divmod(pair, groups)
         size = np.diff(history.group_rows)[group]
         member = np.repeat(np.arange(group.size), size)
-        row = np.arange(member.size) + np.repeat(history.group_rows[group] - (np.cumsum(size) - size), size)
+        row = np.arange(member.size) + (history.group_rows[group] - (np.cumsum(size) - size))[member]
         key = number[member] * span + history.row_value[row]
         order = np.argsort(key, kind="stable")  # groups stay ascending
-        key, self.row, self.group = key[order], row[order], group[member[order]]
+        key, row = key[order], row[order].astype(np.int32)
+        self.row = np.append(row, np.int32(history.row_count.size))  # the last is for those who are absent
+        self.group = np.append(history.row_group[row], np.int32(ABSENT))
         first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: key.size])
         self.set, value = np.divmod(key[first], span)
         self.value = value.astype(np.int32)

@@ -173,7 +173,7 @@ class _Scale:
 class _Seated:
     """The shares of some entries in a release, with the row of each."""
 
-    def __init__(self, seats: SeatShares, entries: slice, row: Ints) -> None:
+    def __init__(self, seats: SeatShares, entries: slice, row: Codes) -> None:
         start = seats.start[entries.start : entries.stop + 1]
         self._shares, self._row = slice(int(start[0]), int(start[-1])), row
         self._y, self._possible = seats.y[self._shares], seats.possible[self._shares]
