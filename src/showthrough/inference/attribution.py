@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.inference.history import ABSENT
-from showthrough.inference.run import infer_given
+from showthrough.inference.run import infer_for
 from showthrough.table.arrays import Codes, Ints, Reals
 from showthrough.table.codes import positions
 
@@ -106,8 +106,8 @@ def view(post: Posterior, releases: Sequence[int]) -> View:
     if len(releases) == len(post.history.releases):
         return View(tuple(releases), post)
     chosen = [post.history.releases[r] for r in releases]
-    given = replace(post.history.given, names=tuple(post.history.names[r] for r in releases))
-    return View(tuple(releases), infer_given(chosen, given, post.history.changed))
+    reader = post.history.reader.called([post.history.names[r] for r in releases])
+    return View(tuple(releases), infer_for(reader, chosen, post.history.changed))
 
 
 def on(post: Posterior, part: View, figure: Reals) -> Reals:

@@ -8,7 +8,6 @@ history of their own, starting from their old multipliers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,7 @@ from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.problem import Problem, build, refuse_orphan_rows
-from showthrough.inference.run import Log, accepted, certified, infer_given, solve
-from showthrough.register.place import register_of
+from showthrough.inference.run import Log, accepted, certified, infer_for, listed, solve
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
@@ -30,19 +28,18 @@ if TYPE_CHECKING:
 
 def extend(post: Posterior, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
     """The posterior of the history with ``release`` at its end."""
-    releases = [*post.history.releases, release]
-    changed, given = post.history.changed, replace(post.history.given, names=None)
-    if isinstance(release, Release) and release.sensitive is None:  # it tells who is who, not who has what
-        given = replace(given, register=register_of([release], given.register))
-        return infer_given(post.history.releases, given, changed, progress=progress)
+    releases = listed([*post.history.releases, release])
+    changed, reader = post.history.changed, post.history.reader.called(None).and_read(release)
+    if release.sensitive is None:  # it tells who is who, not who has what
+        return infer_for(reader, post.history.releases, changed, progress=progress)
     log = Log(progress or (lambda _: None))
     with log.stage("reading groups"):
-        grown = encode(releases, changed=changed, given=given)
+        grown = encode(releases, changed=changed, reader=reader)
         same_kinds = grown.ids.dtype == post.history.ids.dtype and grown.values.dtype == post.history.values.dtype
         named = post.of_person.size == post.history.named and grown.group_of.shape[1] == grown.named
         if changed == "split" or not same_kinds or not named or not post.problem.plain or grown.set_group.size:
             # ids may be split anew, ids and values sort differently, or seats grow: nothing keeps its number
-            return infer_given(releases, given, changed, progress=progress)
+            return infer_for(reader, releases, changed, progress=progress)
         history, problem, of_person = build(grown)
         refuse_orphan_rows(history, problem)
         source = _earlier_variables(post, history, problem, of_person)

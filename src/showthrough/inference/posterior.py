@@ -146,11 +146,11 @@ class Posterior:
         the candidates.
         """
         h = self.history
-        reports = {name: frame for name, frame in zip(h.names, h.located, strict=False) if frame is not None}
+        reports = {name: frame for name, frame in zip(h.names, h.locatability, strict=False) if frame is not None}
         if truth is not None:
             from showthrough.register.truth import beside_truth
 
-            return beside_truth(reports, list(zip(h.names, h.releases, strict=True)), h.given.register, truth)
+            return beside_truth(reports, list(zip(h.names, h.releases, strict=True)), h.reader.register, truth)
         return pl.concat(reports.values()) if reports else None
 
     def extend(self, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:

@@ -29,8 +29,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.inference.problem import build, refuse_orphan_rows, select
 from showthrough.inference.reduce import Reduced, reduced_to, shares
 from showthrough.inference.remaining import Remaining
-from showthrough.register.locating import names_of
-from showthrough.register.place import Given, declared, register_of
+from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals
 
@@ -91,39 +90,23 @@ def infer(
     """
     if changed not in CHANGED:
         raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
-    told, given = known(_listed(releases), register, membership, domain)
-    return infer_given(told, given, changed, accept_unconverged, progress)
+    given = listed(releases)
+    told = telling(given)
+    reader = Reader.of(given, register=register, membership=membership, domain=domain).checked(told)
+    return infer_for(reader, told, changed, accept_unconverged, progress)
 
 
-def known(
+def infer_for(
+    reader: Reader,
     releases: Sequence[Release],
-    register: Any = None,
-    membership: Mapping[str, Any] | None = None,
-    domain: Sequence[Any] = (),
-) -> tuple[list[Release], Given]:
-    """The releases that publish values, and all that is known about who is where."""
-    mute = [r for r in releases if isinstance(r, Release) and r.roles.sensitive is None]
-    told = [r for r in releases if not any(r is m for m in mute)]
-    if mute and not told:
-        raise InputError("No release has a sensitive column: there is nothing to infer.")
-    names = names_of(told) if all(isinstance(r, Release) for r in told) else []
-    strange = [name for name in membership or {} if name not in names]
-    if strange:
-        raise InputError(f"A membership is given for {strange[0]!r}, but the releases are {', '.join(names)}.")
-    return told, Given(register_of(mute, register), membership or {}, declared(told, domain))
-
-
-def infer_given(
-    releases: Sequence[Release],
-    given: Given,
     changed: str,
     accept_unconverged: bool = False,
     progress: Progress | None = None,
 ) -> Posterior:
-    """The same with all that is known about who is where in one object."""
+    """What a reader learns from the releases that publish values."""
     log = Log(progress or (lambda _: None))
     with log.stage("reading groups"):
-        history, problem, of_person = build(encode(releases, changed=changed, given=given))
+        history, problem, of_person = build(encode(releases, changed=changed, reader=reader))
         refuse_orphan_rows(history, problem)
     face = Face.whole(problem)
     try:
@@ -133,9 +116,13 @@ def infer_given(
     return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged)
 
 
-def _listed(releases: Sequence[Release]) -> list[Release]:
+def listed(releases: Sequence[Release] | Release) -> list[Release]:
     """Several releases, or the one that was given alone."""
-    return [releases] if isinstance(releases, Release) else list(releases)
+    found: list[Release] = [releases] if isinstance(releases, Release) else list(releases)
+    strange = next((r for r in found if not isinstance(r, Release)), None)
+    if strange is not None:
+        raise InputError(f"Expected releases, got {type(strange).__name__}: see read_release.")
+    return found
 
 
 def accepted(posterior: Posterior, accept_unconverged: bool) -> Posterior:

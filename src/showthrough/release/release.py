@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -19,11 +18,12 @@ from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles as Roles
 from showthrough.release.roles import make_roles
 from showthrough.table.frames import to_polars
+from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import as_hierarchy
 
 
 def _nothing() -> Mapping[str, Any]:
-    return MappingProxyType({})
+    return Frozen()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,8 +196,8 @@ class Release:
             self,
             name=name,
             date=date,
-            parameters=MappingProxyType(dict(parameters or {})),
-            hierarchies=MappingProxyType({c: as_hierarchy(h) for c, h in (hierarchies or {}).items()}),
+            parameters=Frozen(dict(parameters or {})),
+            hierarchies=Frozen({c: as_hierarchy(h) for c, h in (hierarchies or {}).items()}),
         )
 
     @property

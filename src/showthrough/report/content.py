@@ -92,8 +92,7 @@ def summary(audit: Audit) -> list[str]:
 
 
 def _untied(audit: Audit, release: Release) -> bool:
-    given = audit.posterior.history.given
-    return release.roles.id is None and given.register is None and release.name not in given.membership
+    return not audit.posterior.history.reader.ties(release, release.name)
 
 
 def _names(names: list[str]) -> str:
