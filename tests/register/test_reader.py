@@ -12,7 +12,9 @@ from showthrough.table.frozen import Frozen
 
 PEOPLE = pl.DataFrame({"id": ["1", "2"], "age": ["21", "22"]})
 TOLD = Release.generalized(pl.DataFrame({"age": ["21", "22"], "v": ["a", "b"]}), sensitive="v", quasi=["age"], name="G")
-MUTE = Release.generalized(pl.DataFrame({"id": ["2", "3"], "age": ["22", "23"]}), sensitive=None, quasi=["age"], id="id")
+MUTE = Release.generalized(
+    pl.DataFrame({"id": ["2", "3"], "age": ["22", "23"]}), sensitive=None, quasi=["age"], id="id"
+)
 MEMBERS = pl.DataFrame({"id": ["1", "2"], "group": [1, 2]})
 
 

@@ -26,6 +26,7 @@ from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
 
 ABSENT = -1
+CHANGED = ("refuse", "split")  # what to do with an id whose groups share no value
 LONGEST_CELLS = 80
 _FEW = 1000  # entries that are looked at one by one
 

@@ -7,39 +7,36 @@ history of their own, starting from their old multipliers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from showthrough.inference import islands
+from showthrough.inference.certificate import Certificate
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.problem import Problem, build, refuse_orphan_rows
-from showthrough.inference.run import Log, accepted, certified, infer_for, listed, solve
+from showthrough.inference.run import Log, answer, certified, listed, solve
+from showthrough.inference.solved import Solved
+from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
 
-if TYPE_CHECKING:
-    from showthrough.inference.posterior import Posterior
 
-
-def extend(post: Posterior, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
-    """The posterior of the history with ``release`` at its end."""
+def extend(post: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
+    """The answer of the history with ``release`` at its end."""
     releases = listed([*post.history.releases, release])
     changed, reader = post.history.changed, post.history.reader.called(None).and_read(release)
     if release.sensitive is None:  # it tells who is who, not who has what
-        return infer_for(reader, post.history.releases, changed, progress=progress)
-    log = Log(progress or (lambda _: None))
+        return answer(reader, post.history.releases, changed, progress)
+    log = Log(progress.stage)
     with log.stage("reading groups"):
         grown = encode(releases, changed=changed, reader=reader)
         same_kinds = grown.ids.dtype == post.history.ids.dtype and grown.values.dtype == post.history.values.dtype
         named = post.of_person.size == post.history.named and grown.group_of.shape[1] == grown.named
         if changed == "split" or not same_kinds or not named or not post.problem.plain or grown.set_group.size:
             # ids may be split anew, ids and values sort differently, or seats grow: nothing keeps its number
-            return infer_for(reader, releases, changed, progress=progress)
+            return answer(reader, releases, changed, progress)
         history, problem, of_person = build(grown)
         refuse_orphan_rows(history, problem)
         source = _earlier_variables(post, history, problem, of_person)
@@ -56,10 +53,10 @@ def extend(post: Posterior, release: Release, *, progress: Callable[[str], None]
     for row in problem.row:
         at = row[kept]
         mu[at[at < problem.rows]] = old_mu[at[at < problem.rows]]
-    return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged=False)
+    return certified(history, of_person, face, x, mu, log)
 
 
-def _earlier_variables(post: Posterior, history: History, problem: Problem, of_person: Ints) -> Ints:
+def _earlier_variables(post: Solved, history: History, problem: Problem, of_person: Ints) -> Ints:
     """[v] the variable of the earlier problem for the same person and value, or −1."""
     earlier, span = post.problem, history.values.len()
     code = positions(post.history.values, history.values).astype(np.int64)

@@ -1,18 +1,17 @@
-"""The story of an inference: problem → face → solve → certify → posterior."""
+"""The story of an inference: problem → face → solve → certify."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from showthrough.errors import InputError, NotConvergedError
+from showthrough.errors import InputError
 from showthrough.inference import checker, islands, newton, recession, weighing
-from showthrough.inference.certificate import Certificate, Status, judge
+from showthrough.inference.certificate import Certificate, judge
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import (
     Contradicted,
@@ -25,16 +24,14 @@ from showthrough.inference.face import (
 )
 from showthrough.inference.history import History, encode
 from showthrough.inference.pairs import Pairs
-from showthrough.inference.posterior import Posterior
 from showthrough.inference.problem import build, refuse_orphan_rows, select
 from showthrough.inference.reduce import Reduced, reduced_to, shares
 from showthrough.inference.remaining import Remaining
-from showthrough.register.reader import Reader, telling
+from showthrough.inference.solved import Solved
+from showthrough.progress import Progress
+from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals
-
-CHANGED = ("refuse", "split")
-Progress = Callable[[str], None]
 
 _BURST = 4  # Newton steps before looking for what falls towards zero
 _PATIENCE = 60  # Newton steps without a find before the programs are asked
@@ -47,7 +44,7 @@ _PROGRAM_SIZE = 4000  # variables of a component that a linear program settles i
 class Log:
     """Seconds per stage and the effort spent."""
 
-    progress: Progress
+    progress: Callable[[str], None]
     seconds: dict[str, float] = field(default_factory=dict)
     newton_steps: int = 0
     passes: int = 0
@@ -65,46 +62,9 @@ class Log:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def infer(
-    releases: Sequence[Release],
-    *,
-    register: Any = None,
-    membership: Mapping[str, Any] | None = None,
-    domain: Sequence[Any] = (),
-    changed: str = "refuse",
-    accept_unconverged: bool = False,
-    progress: Progress | None = None,
-) -> Posterior:
-    """P(value | person) for every person, from all releases together, by maximum entropy.
-
-    Persons are tied to groups by id where a release publishes ids. ``register`` (a `Register`, or a frame
-    with a column "id") ties them by quasi-identifiers where it does not; a release without a sensitive
-    column acts as a register too. ``domain`` are further values that somebody outside a release may have.
-    ``membership`` maps the name of a release to a frame of id and group, for releases whose members are
-    only partly known: each id is in one of the groups listed for it, or, where an empty group is
-    listed too, perhaps in none.
-
-    ``changed`` says what to do with an id whose groups share no value: "refuse", or "split" it into
-    one person per release. Numbers that could not be certified raise `NotConvergedError` unless
-    ``accept_unconverged``. ``progress`` is called with the name of each stage as it begins.
-    """
-    if changed not in CHANGED:
-        raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
-    given = listed(releases)
-    told = telling(given)
-    reader = Reader.of(given, register=register, membership=membership, domain=domain).checked(told)
-    return infer_for(reader, told, changed, accept_unconverged, progress)
-
-
-def infer_for(
-    reader: Reader,
-    releases: Sequence[Release],
-    changed: str,
-    accept_unconverged: bool = False,
-    progress: Progress | None = None,
-) -> Posterior:
+def answer(reader: Reader, releases: Sequence[Release], changed: str, progress: Progress) -> tuple[Solved, Certificate]:
     """What a reader learns from the releases that publish values."""
-    log = Log(progress or (lambda _: None))
+    log = Log(progress.stage)
     with log.stage("reading groups"):
         history, problem, of_person = build(encode(releases, changed=changed, reader=reader))
         refuse_orphan_rows(history, problem)
@@ -113,7 +73,7 @@ def infer_for(
         x, mu = solve(face, log)
     except Contradicted as found:
         raise contradiction_error(history, face, of_person, found) from None
-    return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged)
+    return certified(history, of_person, face, x, mu, log)
 
 
 def listed(releases: Sequence[Release] | Release) -> list[Release]:
@@ -123,18 +83,6 @@ def listed(releases: Sequence[Release] | Release) -> list[Release]:
     if strange is not None:
         raise InputError(f"Expected releases, got {type(strange).__name__}: see read_release.")
     return found
-
-
-def accepted(posterior: Posterior, accept_unconverged: bool) -> Posterior:
-    """Numbers without a certificate are never presented as a result."""
-    found = posterior.certificate
-    if found.status is Status.NOT_CONVERGED and not accept_unconverged:
-        raise NotConvergedError(
-            f"The numbers could not be certified (gap {found.gap:.1e} nats, residual {found.residual:.1e} persons). "
-            "They are in the error's posterior; accept_unconverged=True returns them.",
-            posterior=posterior,
-        )
-    return posterior
 
 
 def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | None = None) -> tuple[Reals, Reals]:
@@ -271,7 +219,9 @@ def _settle(face: Face, reduced: Reduced, doubtful: Flags, converged: Flags) -> 
     return found
 
 
-def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals, log: Log) -> Posterior:
+def certified(
+    history: History, of_person: Ints, face: Face, x: Reals, mu: Reals, log: Log
+) -> tuple[Solved, Certificate]:
     """Let the checker judge the answer and hand it out with its certificate."""
     problem = face.problem
     with log.stage("certificate"):
@@ -307,4 +257,4 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
         passes=log.passes,
         seconds=log.seconds,
     )
-    return Posterior(history, problem, of_person, face, x, mu, certificate)
+    return Solved(history, problem, of_person, face, x, mu), certificate
