@@ -87,6 +87,10 @@ class Audit:
             f"{j.certain_alone} from one release alone>"
         )
 
+    def as_dict(self) -> dict[str, Any]:
+        """The figures with their certificate, counts only, as plain data for JSON."""
+        return {**self.figures(), "certificate": self.posterior.certificate.as_dict()}
+
     def figures(self) -> dict[str, Any]:
         """Counts only, as plain data: nothing here names a person."""
         found = {"releases": [asdict(r) for r in self.releases], "together": asdict(self.joint)}

@@ -21,6 +21,7 @@ from showthrough.register.place import place
 from showthrough.register.placing import Placing
 from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
+from showthrough.table.plain import plain
 
 Replay = Callable[..., bool]
 
@@ -80,6 +81,10 @@ class _Verifiable(ABC):
             steps=[[(r.release, r.group, r.value, r.weight) for r in s.rows] for s in self.steps],
             split=self.changed == "split",
         )
+
+    def as_dict(self) -> dict[str, Any]:
+        """What is claimed and its steps, as plain data for JSON."""
+        return dict(plain(self))
 
     @abstractmethod
     def _replay(self) -> Replay:

@@ -12,6 +12,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.table.arrays import Flags
+from showthrough.table.plain import fingerprint, plain
 
 INTEGRAL = ("no", "checked", "required")
 SLACK = 2e-5  # twice the error bar of a certified answer: a figure this close to its limit is at it
@@ -101,6 +102,14 @@ class Policy:
             over &= ~ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
         return over
 
+    def as_dict(self) -> dict[str, Any]:
+        """The limits as plain data for JSON."""
+        return dict(plain(self))
+
+    def fingerprint(self) -> str:
+        """The SHA-256 of the limits."""
+        return fingerprint(self.as_dict())
+
     def _by_posterior(self, post: Posterior) -> pl.DataFrame | None:
         if self.max_posterior is None:
             return None
@@ -163,6 +172,17 @@ class Review:
     def persons(self) -> int:
         """How many persons are over a limit."""
         return self.breaches["id"].n_unique()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Counts only, as plain data for JSON; ``over`` are persons by limit."""
+        over = self.breaches.group_by("limit", maintain_order=True).agg(pl.col("id").n_unique())
+        return {
+            "holds": self.holds,
+            "conclusive": self.conclusive,
+            "persons": self.persons,
+            "undecided": self.undecided,
+            "over": dict(over.iter_rows()),
+        }
 
 
 def _nobody() -> pl.DataFrame:

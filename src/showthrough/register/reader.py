@@ -22,6 +22,7 @@ from showthrough.register.register import Register
 from showthrough.release.release import Release
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.frozen import Frozen
+from showthrough.table.plain import as_set, fingerprint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +92,16 @@ class Reader:
     def ties(self, release: Release, name: str) -> bool:
         """Whether the persons of a release are tied to its groups by anything but their rows."""
         return release.roles.id is not None or self.register is not None or name in self.membership
+
+    def fingerprint(self) -> str:
+        """The SHA-256 of all that the reader has."""
+        return fingerprint(
+            {
+                "register": None if self.register is None else self.register.fingerprint(),
+                "membership": {name: as_set(frame) for name, frame in self.membership.items()},
+                "domain": sorted(str(value) for value in self.domain),
+            }
+        )
 
     def __repr__(self) -> str:
         who = "nobody" if self.register is None else f"{len(self.register)} persons"

@@ -13,6 +13,7 @@ from showthrough.errors import InputError
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 from showthrough.table.frozen import Frozen
+from showthrough.table.plain import as_set, fingerprint
 
 PRESENCE = "in_"  # a column in_H1 says who is in the release H1
 _YES = ("yes", "y", "true", "t", "1", "present", "in")
@@ -88,6 +89,12 @@ class Register:
             for name, known in self.presence.items()
         }
         return Register(both["id"], both.select(columns), Frozen(presence))
+
+    def fingerprint(self) -> str:
+        """The SHA-256 of the persons, their quasi-identifiers and presence, in any order of the rows."""
+        columns = [pl.Series(f"\0{PRESENCE}{name}", known) for name, known in sorted(self.presence.items())]
+        cells = self.quasi.select(sorted(self.quasi.columns))
+        return fingerprint(as_set(pl.DataFrame([self.ids.alias("\0id"), *cells.get_columns(), *columns])))
 
     def __len__(self) -> int:
         return self.ids.len()
