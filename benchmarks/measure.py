@@ -21,8 +21,8 @@ def one_pass(post: st.Posterior) -> float:
     from showthrough.inference.passes import sweeps_over
     from showthrough.inference.reduce import reduce
 
-    reduced = reduce(post.problem, np.ones(post.problem.variables, dtype=bool))
-    kernel, mu, taken = Kernel(reduced, sweeps_over(reduced, threads=1)), post.mu[reduced.row_of], []
+    reduced = reduce(post._solved.problem, np.ones(post._solved.problem.variables, dtype=bool))
+    kernel, mu, taken = Kernel(reduced, sweeps_over(reduced, threads=1)), post._solved.mu[reduced.row_of], []
     for _ in range(3):
         start = time.perf_counter()
         point = kernel.at(mu)

@@ -79,8 +79,8 @@ def main() -> None:
     """Compare, and see that all ways agree."""
     for persons in [int(a) for a in sys.argv[1:]] or [100_000, 1_000_000]:
         post = st.infer(independent(persons, 8))
-        problem = reduce(post.problem, post.face.alive)
-        x, d = post.x[problem.variable_of], np.random.default_rng(0).normal(size=problem.rows)
+        problem = reduce(post._solved.problem, post._solved.face.alive)
+        x, d = post._solved.x[problem.variable_of], np.random.default_rng(0).normal(size=problem.rows)
         runs = ways(problem, x, d)
         right = runs["whole arrays"]()
         for name, run in runs.items():

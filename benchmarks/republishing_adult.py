@@ -58,12 +58,12 @@ def figures(table: pl.DataFrame, history: list[Release], l: int) -> dict[str, An
     """What the newest release costs, and whom the history up to it puts over 1/l."""
     release = history[-1]
     post = infer(history)
-    top = post.pairs.p[post.pairs.best][post.of_person[: post.history.named]]
+    top = post.largest()
     made = release.made
     lost = utility(release, table, id="pid", workload=1000)
     grouping = Grouping.of_release(table, release, id="pid")
     return {
-        "persons": post.history.named,
+        "persons": post.ids.len(),
         "over": int((top > 1 / l + SLACK).sum()),
         "certain": post.certificate.proven_ones,
         "largest": float(top.max()),

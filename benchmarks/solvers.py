@@ -58,8 +58,8 @@ def main() -> None:
         releases = independent(n, l)
         post = st.infer(releases)  # loads what it needs
         taken = ours(releases)
-        task = peers.program(post.problem)
-        base = {"persons": n, "l": l, "variables": post.problem.variables}
+        task = peers.program(post._solved.problem)
+        base = {"persons": n, "l": l, "variables": post._solved.problem.variables}
         rows.append(mine := base | {"solver": "showthrough", "status": str(post.certificate.status)})
         mine |= {"residual": post.certificate.residual, "error": post.certificate.error_bar}
         for name, run in contestants(task, post, n).items():
@@ -68,7 +68,7 @@ def main() -> None:
             taken += ours(releases)  # between the others, so that noise meets all alike
             if x is not None:
                 rows[-1]["residual"] = float(np.abs(task.A @ x - task.b).max())
-                rows[-1]["error"] = float(np.abs(x - post.x).max())
+                rows[-1]["error"] = float(np.abs(x - post._solved.x).max())
         mine["seconds"] = statistics.median(taken)
         for row in [r for r in rows if (r["persons"], r["l"]) == (n, l)]:
             print({k: f"{v:.3g}" if isinstance(v, float) else v for k, v in row.items()}, flush=True)
@@ -79,7 +79,7 @@ def main() -> None:
 
 def contestants(task: peers.Program, post: st.Posterior, n: int):  # type: ignore[no-untyped-def]
     """The peers that are worth waiting for at this size."""
-    runs = {"iterative scaling": lambda: peers.iterative_scaling(task, post.problem, 3000)}
+    runs = {"iterative scaling": lambda: peers.iterative_scaling(task, post._solved.problem, 3000)}
     if n in CLARABEL:
         runs["Clarabel"] = lambda: peers.clarabel_solver(task, TIME_LIMIT)
     if n <= SMALL:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from showthrough.criteria.risk import risk as risk
     from showthrough.criteria.t_closeness import TCloseness as TCloseness
     from showthrough.inference.certificate import Certificate as Certificate
+    from showthrough.inference.infer import infer as infer
     from showthrough.inference.posterior import Posterior as Posterior
     from showthrough.inference.proof import Proof as Proof
-    from showthrough.inference.run import infer as infer
     from showthrough.measuring.measure import Utility as Utility
     from showthrough.measuring.utility import utility as utility
     from showthrough.policy.policy import Policy as Policy
@@ -74,7 +74,7 @@ _HOME = {
     "Utility": "showthrough.measuring.measure",
     "audit": "showthrough.auditing.audit",
     "errors": "showthrough.errors",
-    "infer": "showthrough.inference.run",
+    "infer": "showthrough.inference.infer",
     "levels": "showthrough.criteria.levels",
     "read_history": "showthrough.register.history_file",
     "read_register": "showthrough.register.register",

@@ -65,7 +65,7 @@ def check_everything(history, post, *, proofs=10**6):
     rows = A[:, alive].toarray().T
     mu = np.linalg.lstsq(rows, np.log(x[alive]), rcond=None)[0]
     assert np.abs(rows @ mu - np.log(x[alive])).max() < 1e-6
-    rels = list(post.history.releases)
+    rels = list(post.releases)
     for person, value, fact, by in post.proven().rows()[:proofs]:
         proof = post.explain(person, value)
         assert (proof.fact, proof.by) == (fact, by)

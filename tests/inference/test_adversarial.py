@@ -38,7 +38,7 @@ def test_random_histories_whose_zeros_need_more_than_flows():
         history = random_history(random.Random(seed))
         post = infer(releases(history))
         check_everything(history, post, proofs=12)
-        weighed += any(isinstance(step, WeighingStep) for step in post.face.steps)
+        weighed += any(isinstance(step, WeighingStep) for step in post._solved.face.steps)
     assert weighed >= 5  # otherwise this test lost its teeth
 
 
@@ -46,8 +46,8 @@ def test_random_histories_whose_zeros_need_more_than_flows():
 def test_duplicated_releases_change_nothing(seed):
     history = random_history(random.Random(1000 + seed))
     once, often = infer(releases(history)), infer(releases(history * 3))
-    assert often.face.alive.tolist() == once.face.alive.tolist()
-    assert np.abs(often.x - once.x).max() < 1e-9
+    assert often._solved.face.alive.tolist() == once._solved.face.alive.tolist()
+    assert np.abs(often._solved.x - once._solved.x).max() < 1e-9
     assert often.certificate.status == "exact"
 
 
@@ -101,7 +101,7 @@ def _entropy(p):
 @pytest.mark.parametrize("k", [1, 4, 10, 20, 27])
 def test_honest_values_down_to_a_billionth_are_kept(k):
     post = infer(releases(doubling(k)))
-    assert post.face.alive.all()
+    assert post._solved.face.alive.all()
     assert post.certificate.status == "exact"
     best = minimize_scalar(
         lambda top: -sum((1 if j == k else 3) * _entropy(top / 2 ** (k - j)) for j in range(k + 1)),
@@ -126,7 +126,7 @@ def test_a_zero_whose_proof_needs_weights_of_two_to_the_k(k):
     assert post.of("w") == {"b": 1.0}
     assert post.certificate.status == "exact"
     assert post.explain("w", "a").verify(rels)
-    assert (~post.face.alive).sum() == 1
+    assert (~post._solved.face.alive).sum() == 1
     assert post.of(f"y{k}")["a"] == pytest.approx(post.of(f"u{k}")["a"], abs=1e-8)
 
 
@@ -280,7 +280,7 @@ def test_tampered_counts_are_found_exactly_when_nothing_fits(changed):
             assert post.certificate.status == "exact"
             for row in post.proven().head(6).iter_rows(named=True):
                 assert post.explain(row["id"], row["value"], release=row.get("release")).verify(rels)
-            seen["split" if post.history.split_release is not None else "fits"] += 1
+            seen["split" if post._solved.history.split_release is not None else "fits"] += 1
         if changed == "refuse":
             number, A, b = system(history)
             result = linprog(np.zeros(len(number)), A_eq=A, b_eq=b, bounds=(0, 1), method="highs")

@@ -104,8 +104,8 @@ def test_extending_gives_what_inferring_gives():
         for rel in rels[1:]:
             step = step.extend(rel)
         whole = infer(rels)
-        assert step.face.alive.tolist() == whole.face.alive.tolist()
-        assert np.abs(step.x - whole.x).max() < 1e-8
+        assert step._solved.face.alive.tolist() == whole._solved.face.alive.tolist()
+        assert np.abs(step._solved.x - whole._solved.x).max() < 1e-8
         assert step.certificate.status == "exact"
         for person, value, _, _ in step.proven().rows()[:6]:
             assert step.explain(person, value).verify(rels)

@@ -16,8 +16,9 @@ from tests.histories import FIGURE1, X1
 
 
 def answer_of(post):
-    found = post.x.copy(), post.mu.copy()
-    return run.answer_of(post.history, post.of_person, post.face, Pairs.of(post.face, found[0]), found)
+    solved = post._solved
+    found = solved.x.copy(), solved.mu.copy()
+    return run.answer_of(solved.history, solved.of_person, solved.face, Pairs.of(solved.face, found[0]), found)
 
 
 COPIES = 100_000
@@ -38,23 +39,23 @@ def many():
 
 def test_right_answers_pass():
     post = infer(figure1.releases())
-    found = checker.check(post.history, answer_of(post))
+    found = checker.check(post._solved.history, answer_of(post))
     assert judge(found.gap, found.residual, 0) is Status.EXACT
 
 
 def test_one_wrong_component_among_a_hundred_thousand_is_caught(many):
     right = answer_of(many)
-    found = checker.check(many.history, right)
+    found = checker.check(many._solved.history, right)
     assert judge(found.gap, found.residual, 0) is Status.EXACT
     assert found.island_gap.size == COPIES
     # persons 1 and 4 of one copy exchange a little: all counts still hold, the entropy is lower
-    h = many.history
+    h = many._solved.history
     person = {name: int((h.ids == 10 * 70_000 + name).arg_true()[0]) for name in (1, 2, 3, 4, 5)}
     wrong = right.p.copy()
     for name, sign in ((1, 1), (4, -1), (5, 1)):
-        first = right.start[many.of_person[person[name]]]
+        first = right.start[many._solved.of_person[person[name]]]
         wrong[first : first + 2] += np.array([1e-4, -1e-4]) * sign
-    first = right.start[many.of_person[person[2]]]
+    first = right.start[many._solved.of_person[person[2]]]
     wrong[first : first + 2] -= np.array([5e-5, -5e-5])
     found = checker.check(h, replace(right, p=wrong))
     assert found.residual < 1e-12
@@ -66,7 +67,7 @@ def test_counts_that_are_missed_are_caught(many):
     right = answer_of(many)
     wrong = right.p.copy()
     wrong[right.start[7] : right.start[7] + 2] += [1e-7, -1e-7]
-    found = checker.check(many.history, replace(right, p=wrong))
+    found = checker.check(many._solved.history, replace(right, p=wrong))
     assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
 
 
@@ -76,34 +77,34 @@ def test_rows_that_do_not_add_up_negative_numbers_and_nans_are_caught():
     for change in (np.nan, np.inf, -0.1, 0.3):
         wrong = right.p.copy()
         wrong[0] = change
-        found = checker.check(post.history, replace(right, p=wrong))
+        found = checker.check(post._solved.history, replace(right, p=wrong))
         assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
 
 
 def test_probability_on_a_proven_zero_is_caught():
     post = infer(figure1.releases())
     right = answer_of(post)
-    zero = int(np.flatnonzero(~post.face.alive)[0])
+    zero = int(np.flatnonzero(~post._solved.face.alive)[0])
     wrong = right.p.copy()
     wrong[zero] = 1e-6
-    assert checker.check(post.history, replace(right, p=wrong)).residual >= 1e-6
+    assert checker.check(post._solved.history, replace(right, p=wrong)).residual >= 1e-6
 
 
 def test_persons_in_the_wrong_signature_are_caught():
     post = infer(figure1.releases())
-    moved = post.of_person.copy()
+    moved = post._solved.of_person.copy()
     moved[0], moved[5] = moved[5], moved[0]
     with pytest.raises(InternalError, match="share a signature"):
-        checker.check(post.history, replace(answer_of(post), of_person=moved))
+        checker.check(post._solved.history, replace(answer_of(post), of_person=moved))
 
 
 @pytest.mark.parametrize("code", [-1, 5, 10**6])
 def test_values_that_do_not_exist_are_caught(code):
     post = infer(figure1.releases())
-    values = post.problem.value.copy()
-    values[np.argmin(post.face.alive)] = code  # without probability, so that no count is missed
+    values = post._solved.problem.value.copy()
+    values[np.argmin(post._solved.face.alive)] = code  # without probability, so that no count is missed
     with pytest.raises(InternalError, match="value that does not exist"):
-        checker.check(post.history, replace(answer_of(post), value=values))
+        checker.check(post._solved.history, replace(answer_of(post), value=values))
 
 
 @pytest.mark.parametrize(
@@ -114,13 +115,13 @@ def test_values_left_out_or_listed_twice_are_caught(change, bits, monkeypatch):
     monkeypatch.setattr(checked_answer, "_BITS", bits)
     post = infer(figure1.releases())
     right = answer_of(post)
-    assert checker.check(post.history, right).gap < 1e-12
+    assert checker.check(post._solved.history, right).gap < 1e-12
     for at in range(right.value.size):
         columns = {name: change(getattr(right, name), at) for name in ("value", "p", "possible")}
         grown = columns["value"].size - right.value.size
         wrong = replace(right, start=np.where(right.start > at, right.start + grown, right.start), **columns)
         with pytest.raises(InternalError, match="list each value"):
-            checker.check(post.history, wrong)
+            checker.check(post._solved.history, wrong)
 
 
 def test_a_value_of_no_group_in_place_of_another_is_caught():
@@ -128,9 +129,9 @@ def test_a_value_of_no_group_in_place_of_another_is_caught():
     right = answer_of(post)
     for at in range(right.value.size):
         values = right.value.copy()
-        values[at] = (values[at] + 1) % post.history.values.len()
+        values[at] = (values[at] + 1) % post.values.len()
         with pytest.raises(InternalError, match="list each value"):
-            checker.check(post.history, replace(right, value=values))
+            checker.check(post._solved.history, replace(right, value=values))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_parts_that_do_not_fit_each_other_are_caught(changed):
     post = infer(figure1.releases())
     right = answer_of(post)
     with pytest.raises(InternalError, match="fit neither"):
-        checker.check(post.history, replace(right, **changed(right)))
+        checker.check(post._solved.history, replace(right, **changed(right)))
 
 
 def test_a_signature_without_values_is_caught():
@@ -160,7 +161,7 @@ def test_a_signature_without_values_is_caught():
     right = answer_of(post)
     none = replace(right, start=np.append(right.start, right.start[-1]))
     with pytest.raises(InternalError, match="list each value"):
-        checker.check(post.history, none)
+        checker.check(post._solved.history, none)
 
 
 def test_suspects_lower_the_status():
@@ -181,19 +182,19 @@ def test_one_wrong_component_among_a_million_is_caught():
     release = Release.bucketized(frame, id="id", sensitive="value", group="group", name="D")
     post = infer([release])
     right = answer_of(post)
-    found = checker.check(post.history, right)
+    found = checker.check(post._solved.history, right)
     assert found.island_gap.size == islands
     assert judge(found.gap, found.residual, 0) is Status.EXACT
     # both persons of a group share a signature: their answer is moved away from a half, off the counts
     wrong = right.p.copy()
     wrong[2 * 700_000] += 1e-4
     wrong[2 * 700_000 + 1] -= 1e-4
-    found = checker.check(post.history, replace(right, p=wrong))
+    found = checker.check(post._solved.history, replace(right, p=wrong))
     assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
     assert np.flatnonzero(found.island_residual > 1e-5).tolist() == [700_000]
     # multipliers that belong to another answer: the counts hold, the gap tells
     off = right.mu.copy()
     off[2 * 700_000] += 1e-3
-    found = checker.check(post.history, replace(right, mu=off))
+    found = checker.check(post._solved.history, replace(right, mu=off))
     assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
     assert np.flatnonzero(found.island_gap > 1e-10).tolist() == [700_000]

@@ -88,8 +88,9 @@ def test_facts():
 
 def test_sizes_of_the_problem():
     post = infer(figure1.releases())
-    weighted = int(post.problem.weight[post.problem.signature].sum())
-    assert (weighted, post.history.named, post.problem.rows.size) == (39, 15, 24)
+    problem = post._solved.problem
+    weighted = int(problem.weight[problem.signature].sum())
+    assert (weighted, post.ids.len(), problem.rows.size) == (39, 15, 24)
     pairs, A, _ = linear.system(FIGURE1)
     assert (len(pairs), A.shape[0]) == (39, 15 + 24)
 

@@ -87,7 +87,7 @@ def test_smallest_sets_force_and_nothing_smaller_does(history):
 
     rels = releases(history)
     post = infer(rels)
-    names = list(post.history.names)
+    names = list(post.names)
     for person, value, chosen, smallest in post.smallest_sets().iter_rows():
         assert smallest
         numbers = [names.index(n) for n in chosen]
@@ -95,7 +95,7 @@ def test_smallest_sets_force_and_nothing_smaller_does(history):
         for fewer in combinations(range(len(rels)), len(numbers) - 1):
             if fewer:
                 part = infer([rels[k] for k in fewer])
-                assert person not in part.history.ids or len(part.of(person)) > 1
+                assert person not in part.ids or len(part.of(person)) > 1
 
 
 def test_channels_of_definition_2_2():

@@ -23,10 +23,10 @@ def expected(case, changed):
 
 def identified(post, row):
     """A row with the part of a split id as the oracle calls it."""
-    if post.history.split_release is None:
+    if post._solved.history.split_release is None:
         return row
     id, release, *rest = row
-    return (id if release is None else ("part", id, post.history.names.index(release)), *rest)
+    return (id if release is None else ("part", id, post.names.index(release)), *rest)
 
 
 def is_named(person):
@@ -53,7 +53,7 @@ def test_probabilities_facts_and_contradictions(seed, changed, tampered):
     limits = seats.bounds(form)
     for row in post.proven().iter_rows(named=True):
         release = row.get("release")
-        person = row["id"] if release is None else ("part", row["id"], post.history.names.index(release))
+        person = row["id"] if release is None else ("part", row["id"], post.names.index(release))
         low, high = limits.get((person, row["value"]), (0.0, 0.0))
         assert low > 1 - 1e-7 if row["fact"] == "certain" else high < 1e-7
         assert post.explain(row["id"], row["value"], release=release).verify(case.releases, **known)
@@ -68,9 +68,9 @@ def test_parts_of_the_history(seed):
         return
     post = infer(case.releases, **known)
     told = post.attribution()
-    for k, name in enumerate(post.history.names, start=1):
+    for k, name in enumerate(post.names, start=1):
         prefix = infer(case.releases[:k], **known)
-        best = {i: max(prefix.of(i).values()) for i in prefix.history.ids}
+        best = {i: max(prefix.of(i).values()) for i in prefix.ids}
         rows = told.filter(pl.col("release") == name)
         assert dict(zip(rows["id"], rows["p_after"], strict=True)) == pytest.approx(best, abs=1e-8)
     assert post.channels()["largest_change"].is_between(0, 1).all()

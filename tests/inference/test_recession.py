@@ -43,8 +43,8 @@ def by_flow_alone(rels):
 def test_flow_alone_misses_a_coupled_zero():
     rels = releases(COUPLED)
     post = infer(rels)
-    assert post.face.alive.sum() < by_flow_alone(rels)
-    assert any(isinstance(step, WeighingStep) for step in post.face.steps)
+    assert post._solved.face.alive.sum() < by_flow_alone(rels)
+    assert any(isinstance(step, WeighingStep) for step in post._solved.face.steps)
     limits = linear.bounds(COUPLED)
     assert set(post.to_frame().select("id", "value").rows()) == {p for p, (_, high) in limits.items() if high > 1e-7}
     texts = []
@@ -66,7 +66,7 @@ def test_the_proven_set_is_the_linear_programs_set(block):
         possible = {p for p, (_, high) in limits.items() if high > 1e-7}
         assert set(post.to_frame().select("id", "value").rows()) == possible
         assert post.certificate.status == "exact"
-        missed += by_flow_alone(rels) > post.face.alive.sum()
+        missed += by_flow_alone(rels) > post._solved.face.alive.sum()
     assert missed or block  # the first block is known to hold such cases
 
 
@@ -86,7 +86,7 @@ def test_an_honest_direction_proves_nothing():
     from showthrough.inference.reduce import reduce
 
     post = infer(releases(COUPLED))
-    reduced = reduce(problem, post.face.alive)
+    reduced = reduce(problem, post._solved.face.alive)
     rng = np.random.default_rng(1)
     for _ in range(50):
         d = rng.normal(size=reduced.rows.size).round(1)

@@ -42,7 +42,7 @@ def posterior(groups):
 
 
 def everybody(post):
-    return {i: post.of(i) for i in post.history.ids.to_list()}
+    return {i: post.of(i) for i in post.ids.to_list()}
 
 
 @settings(max_examples=40, deadline=None)
@@ -54,7 +54,7 @@ def test_the_largest_probability(seed, limit):
     assert set(review.breaches.select("id", "value").iter_rows()) == over
     assert review.holds == (not over)
     flags = Policy(max_posterior=limit, certain=None).over_limit(post)
-    assert set(post.history.ids.filter(pl.Series(flags))) == {i for i, _ in over}
+    assert set(post.ids.filter(pl.Series(flags))) == {i for i, _ in over}
 
 
 @settings(max_examples=40, deadline=None)
@@ -74,7 +74,7 @@ def test_gain_against_the_releases_before(seed, limit):
     assert set(policy.review(after, before).breaches.select("id", "value").iter_rows()) == over
     assert policy.review(after).holds  # there is nothing to gain from
     flags = policy.over_limit(after, before)
-    assert set(after.history.ids.filter(pl.Series(flags))) == {i for i, _ in over}
+    assert set(after.ids.filter(pl.Series(flags))) == {i for i, _ in over}
 
 
 @settings(max_examples=40, deadline=None)
@@ -138,7 +138,7 @@ def test_persons_who_do_not_count(seed):
     assert not left_out & set(review.breaches["id"])
     assert certain - left_out <= set(review.breaches["id"])
     flags = Policy(certain=0, impossible=0, integral="no").over_limit(post, exposed=left_out)
-    assert not left_out & set(post.history.ids.filter(pl.Series(flags)))
+    assert not left_out & set(post.ids.filter(pl.Series(flags)))
 
 
 def test_undecided_is_inconclusive_only_if_required():

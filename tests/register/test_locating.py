@@ -81,7 +81,7 @@ def test_written_read_back_and_linked(data, tmp_path_factory):
         key = tuple(None if cell == "" else cell for cell in own)
         assert published.index(key) in again.of(person).tolist()
     post = infer([back], register=register)
-    assert set(post.history.ids) == set(people["id"])  # everybody fits, and there is a row for everybody
+    assert set(post.ids) == set(people["id"])  # everybody fits, and there is a row for everybody
 
 
 def test_a_cell_that_cannot_be_read_is_named_by_file_and_row(tmp_path):

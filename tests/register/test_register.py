@@ -73,7 +73,7 @@ def test_ids_of_another_type_are_the_same_persons():
     )
     register = pl.DataFrame({"id": ["11", "13"], "age": [21, 22]})
     post = infer([ids, release()], register=register)
-    assert sorted(post.history.ids) == ["11", "12", "13"]
+    assert sorted(post.ids) == ["11", "12", "13"]
     assert post.of(11) == {"a": 1.0}
     assert post.of("13") == {"b": 1.0}
     assert post.explain(11, "a").verify([ids, release()], register=register)

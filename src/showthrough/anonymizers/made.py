@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from showthrough.criteria.criterion import Check
 from showthrough.measuring.measure import Utility
+from showthrough.table.frozen import Frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Made:
     checks: tuple[Check, ...]
     utility: Utility | None
     notes: tuple[str, ...] = ()
-    plan: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    plan: Mapping[str, Any] = field(default_factory=Frozen)
     counterfeits: int = 0
     exposed: tuple[str, ...] = ()  # ids whom earlier releases, or slots left empty, give away
     guard: Any = None  # the review and the joint posterior of a guarded release

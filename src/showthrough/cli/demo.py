@@ -21,7 +21,7 @@ def demo(
 
         from showthrough.auditing.audit import audit
         from showthrough.examples import figure1
-        from showthrough.inference.run import infer
+        from showthrough.inference.infer import infer
         from showthrough.report.content import facts
         from showthrough.report.terminal import posterior_table, releases_table, show_facts
 

@@ -11,7 +11,8 @@ import polars as pl
 from showthrough.auditing.audit import Audit
 from showthrough.cli.common import out, say
 from showthrough.cli.files import as_json, print_json, write_together
-from showthrough.register.place import located_in
+from showthrough.register.place import locatability_in
+from showthrough.register.reader import Reader, telling
 from showthrough.register.register import Register
 from showthrough.release.release import Release
 from showthrough.report import terminal
@@ -30,15 +31,14 @@ class Answer:
 def show_understood(releases: Sequence[Release], register: Register | None) -> None:
     """How cells were read and who can be located, before anything is inferred."""
     from showthrough.cli.inputs import how_understood
-    from showthrough.inference.run import known
 
     console = out()
     cells = how_understood(releases, register)
     if cells.height:
         console.print(terminal.frame_table(cells, title="How the cells were understood"))
-    told, given = known(releases, register)
-    if given.register is not None:
-        located = located_in(told, given)
+    reader = Reader.of(releases, register=register)
+    if reader.register is not None:
+        located = locatability_in(telling(releases), reader)
         if located is not None:
             console.print()
             console.print(terminal.locatability_table(located))

@@ -17,6 +17,7 @@ import polars as pl
 from showthrough.criteria.counts import Counted, GroupCounts, of_release
 from showthrough.errors import InputError
 from showthrough.table.arrays import Flags, Reals
+from showthrough.table.plain import plain
 
 WORST = 10
 """How many of the worst groups a check lists."""
@@ -61,6 +62,10 @@ class Check:
     worst: pl.DataFrame
     """The worst groups: their labels, persons and level, the worst first."""
     sentence: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The check as plain data for JSON."""
+        return dict(plain(self))
 
     def __str__(self) -> str:
         return self.sentence

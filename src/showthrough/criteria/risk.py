@@ -22,6 +22,7 @@ from showthrough.criteria.population import persons_of
 from showthrough.errors import InputError
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
+from showthrough.table.plain import plain
 
 SUPPRESSED = ("category", "wildcard")
 
@@ -53,6 +54,10 @@ class Risk:
     marketer: float
     population_uniques: int | None
     suppressed_cells: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The risk as plain data for JSON."""
+        return dict(plain(self))
 
     def __str__(self) -> str:
         told = (

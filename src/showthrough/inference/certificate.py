@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from showthrough.table.plain import fingerprint
+
 ERROR_BAR = 1e-5
 GAP = 2e-10  # nats; √(GAP / 2) is ERROR_BAR
 RESIDUAL = 1e-8  # persons
@@ -55,6 +57,10 @@ class Certificate:
             "error_bar": self.error_bar,
             "seconds": dict(self.seconds),
         }
+
+    def fingerprint(self) -> str:
+        """The SHA-256 of what is certified, whatever time it took."""
+        return fingerprint({k: v for k, v in self.as_dict().items() if k != "seconds"})
 
     def __repr__(self) -> str:
         return f"<certificate: {self}>"

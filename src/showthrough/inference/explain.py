@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,12 @@ from showthrough.inference.history import History
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import STATEMENT, Problem
 from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow, WeighedStatement
+from showthrough.inference.solved import Solved
 from showthrough.inference.weighing import weigh
 from showthrough.table.arrays import Flags, Ints
 
-if TYPE_CHECKING:
-    from showthrough.inference.posterior import Posterior
 
-
-def explain(post: Posterior, id: Any, value: Any, release: str | None, most_steps: int | None = None) -> Proof:
+def explain(post: Solved, id: Any, value: Any, release: str | None, most_steps: int | None = None) -> Proof:
     """The proof that a value is certain or impossible for a person; LongProof if it takes too many steps."""
     part, signature = post.locate(id, release)
     code = post.value_code(value)

@@ -17,15 +17,16 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import ChangedValueError, InputError
-from showthrough.register.locating import names_of
-from showthrough.register.place import Given, place
+from showthrough.register.place import place
 from showthrough.register.placing import Placing
+from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
 
 ABSENT = -1
+CHANGED = ("refuse", "split")  # what to do with an id whose groups share no value
 LONGEST_CELLS = 80
 _FEW = 1000  # entries that are looked at one by one
 
@@ -61,8 +62,8 @@ class History:
     changed: str = "refuse"  # what the caller chose to do with ids whose groups share no value
     set_start: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # where each candidate set begins
     set_group: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))  # ABSENT: maybe not in the release
-    given: Given = field(default_factory=lambda: Given())
-    located: tuple[pl.DataFrame | None, ...] = ()  # per release: how well persons were located, if by quasi-identifiers
+    reader: Reader = field(default_factory=lambda: Reader())  # what is known beside the releases
+    locatability: tuple[pl.DataFrame | None, ...] = ()  # per release, if persons were located by quasi-identifiers
     weight: Ints | None = None  # [n] persons behind each column: unnamed members are one column; None: one each
     row_upper: Ints | None = None  # [rows] the greatest count of each row; None: row_count is exact
     statements: Statements | None = None
@@ -119,19 +120,19 @@ class History:
         return [self.values[int(v)] for v in self.row_value[span]]
 
 
-def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given | None = None) -> History:
+def encode(releases: Sequence[Release], *, changed: str = "refuse", reader: Reader | None = None) -> History:
     """Lay the releases on top of each other: one code per person, group and value."""
     if not releases:
         raise InputError("There is nothing to infer from: give at least one release.")
     for release in releases:
         if not isinstance(release, Release):
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
-    given = given or Given()
-    names = list(given.names or names_of(releases))
-    placings = [place(release, name, given) for release, name in zip(releases, names, strict=True)]
+    reader = reader or Reader()
+    names = reader.names_for(releases)
+    placings = [place(release, name, reader) for release, name in zip(releases, names, strict=True)]
     member_ids = one_kind([p.ids for p in placings], "ids", names)
     told = [r.tally["value"] for r in releases]
-    further = [pl.Series("value", given.domain)] if given.domain else []
+    further = [pl.Series("value", reader.domain)] if reader.domain else []
     tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"][: len(told) + len(further)])
     ids, id_codes = codes_of(member_ids)
     values, value_codes = codes_of(tally_values, ordered=True)
@@ -160,8 +161,8 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
         changed=changed,
         set_start=sets[0],
         set_group=sets[1],
-        given=given,
-        located=tuple(p.locatability for p in placings),
+        reader=reader,
+        locatability=tuple(p.locatability for p in placings),
         weight=weight,
     )
 

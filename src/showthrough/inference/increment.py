@@ -7,42 +7,36 @@ history of their own, starting from their old multipliers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from showthrough.inference import islands
+from showthrough.inference.certificate import Certificate
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import History, encode
 from showthrough.inference.problem import Problem, build, refuse_orphan_rows
-from showthrough.inference.run import Log, accepted, certified, infer_given, solve
-from showthrough.register.place import register_of
+from showthrough.inference.run import Log, answer, certified, listed, solve
+from showthrough.inference.solved import Solved
+from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
 
-if TYPE_CHECKING:
-    from showthrough.inference.posterior import Posterior
 
-
-def extend(post: Posterior, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
-    """The posterior of the history with ``release`` at its end."""
-    releases = [*post.history.releases, release]
-    changed, given = post.history.changed, replace(post.history.given, names=None)
-    if isinstance(release, Release) and release.sensitive is None:  # it tells who is who, not who has what
-        given = replace(given, register=register_of([release], given.register))
-        return infer_given(post.history.releases, given, changed, progress=progress)
-    log = Log(progress or (lambda _: None))
+def extend(post: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
+    """The answer of the history with ``release`` at its end."""
+    releases = listed([*post.history.releases, release])
+    changed, reader = post.history.changed, post.history.reader.called(None).and_read(release)
+    if release.sensitive is None:  # it tells who is who, not who has what
+        return answer(reader, post.history.releases, changed, progress)
+    log = Log(progress.stage)
     with log.stage("reading groups"):
-        grown = encode(releases, changed=changed, given=given)
+        grown = encode(releases, changed=changed, reader=reader)
         same_kinds = grown.ids.dtype == post.history.ids.dtype and grown.values.dtype == post.history.values.dtype
         named = post.history.weight is None and grown.weight is None
         if changed == "split" or not same_kinds or not named or not post.problem.plain or grown.set_group.size:
             # ids may be split anew, ids and values sort differently, or seats grow: nothing keeps its number
-            return infer_given(releases, given, changed, progress=progress)
+            return answer(reader, releases, changed, progress)
         history, problem, of_person = build(grown)
         refuse_orphan_rows(history, problem)
         source = _earlier_variables(post, history, problem, of_person)
@@ -58,10 +52,10 @@ def extend(post: Posterior, release: Release, *, progress: Callable[[str], None]
     x[kept] = post.x[source[kept]]
     at = problem.rows.of(kept)
     mu[at] = old_mu[at]
-    return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged=False)
+    return certified(history, of_person, face, x, mu, log)
 
 
-def _earlier_variables(post: Posterior, history: History, problem: Problem, of_person: Ints) -> Ints:
+def _earlier_variables(post: Solved, history: History, problem: Problem, of_person: Ints) -> Ints:
     """[v] the variable of the earlier problem for the same person and value, or −1."""
     earlier, span = post.problem, history.values.len()
     code = positions(post.history.values, history.values).astype(np.int64)

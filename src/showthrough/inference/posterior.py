@@ -1,67 +1,152 @@
-"""The posterior: P(value | person) with everything that can be asked of it."""
+"""The posterior: P(value | person) with everything that can be asked of it.
+
+Arrays that hold a figure per person stand in the order of `Posterior.ids`. What the answer is made of is
+private (`Solved`); questions that take another inference go to the `Solver` that made the answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
-from showthrough.errors import UnknownPersonError
-from showthrough.inference.certificate import Certificate
+from showthrough.errors import InputError, NotConvergedError
+from showthrough.inference import attribution, facts
+from showthrough.inference.attribution import Alone, Views
+from showthrough.inference.certificate import Certificate, Status
 from showthrough.inference.explain import explain
-from showthrough.inference.face import Face
-from showthrough.inference.history import ABSENT, History
-from showthrough.inference.narrate import Narrator
-from showthrough.inference.pairs import Pairs
-from showthrough.inference.problem import Problem
+from showthrough.inference.facts import FactCounts
+from showthrough.inference.history import ABSENT
+from showthrough.inference.nearness import mass_within
 from showthrough.inference.proof import Proof
+from showthrough.inference.solved import Solved
+from showthrough.progress import Progress
+from showthrough.register.reader import Reader
 from showthrough.release.release import Release
-from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.arrays import Flags, Reals
+
+Told = Progress | Callable[[str], None] | None  # who is told each stage as it begins
+
+
+class Solver(Protocol):
+    """Where answers come from; a posterior keeps the one that made it, for questions that need another."""
+
+    def part(self, solved: Solved, releases: Sequence[int]) -> tuple[Solved, Certificate]:
+        """The answer from some of the releases alone, by their numbers."""
+        ...
+
+    def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
+        """The answer with one more release."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
     """P(value | person) from all releases together; made by `infer`."""
 
-    history: History
-    problem: Problem
-    of_person: Ints  # [n] the signature of each person
-    face: Face
-    x: Reals  # [v] the answer per variable
-    mu: Reals  # [rows] its multipliers
     certificate: Certificate
+    _solved: Solved
+    _solver: Solver = field(repr=False)
+
+    @property
+    def ids(self) -> pl.Series:
+        """Everybody, once each; an id that was split stands once for every release that it is in."""
+        return self._solved.history.ids
+
+    @property
+    def values(self) -> pl.Series:
+        """All values that are published or possible, sorted."""
+        return self._solved.history.values
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the releases are called."""
+        return self._solved.history.names
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """The releases that publish values, in order."""
+        return self._solved.history.releases
+
+    @property
+    def reader(self) -> Reader:
+        """What is known beside the releases."""
+        return self._solved.history.reader
 
     @cached_property
     def entropy(self) -> float:
         """Σ over persons of the entropy of their row, in nats."""
-        pairs = self.pairs
+        pairs = self._solved.pairs
         p = np.where(pairs.p > 0, pairs.p, 1.0)
-        persons = np.bincount(self.of_person[: self.history.named], minlength=self.problem.signatures)
-        return float(-(persons[pairs.signature] * p * np.log(p)).sum()) + 0.0
-
-    @cached_property
-    def pairs(self) -> Pairs:
-        """One entry per signature and value, whatever the seat."""
-        return Pairs.of(self.face, self.x)
+        return float(-(self._solved.persons[pairs.signature] * p * np.log(p)).sum()) + 0.0
 
     def to_frame(self) -> pl.DataFrame:
         """One row per person and value not proven impossible: id, value, p.
 
         If ids were split (``changed="split"``) a column ``release`` says which part is meant.
         """
-        pairs = np.flatnonzero(self.pairs.alive)
-        return self._per_person(pairs, pl.Series("p", self.pairs.p[pairs]))
+        pairs = np.flatnonzero(self._solved.pairs.alive)
+        return self._solved.per_person(pairs, pl.Series("p", self._solved.pairs.p[pairs]))
 
     def of(self, id: Any, *, release: str | None = None) -> dict[Any, float]:
         """The distribution of one person: value → probability, likeliest first."""
-        signature, pairs = self.locate(id, release)[1], self.pairs
+        signature, pairs = self._solved.locate(id, release)[1], self._solved.pairs
         span = range(int(pairs.start[signature]), int(pairs.start[signature + 1]))
-        found = [(self.history.values[int(pairs.value[k])], float(pairs.p[k])) for k in span if pairs.alive[k]]
+        found = [(self.values[int(pairs.value[k])], float(pairs.p[k])) for k in span if pairs.alive[k]]
         return dict(sorted(found, key=lambda pair: -pair[1]))
+
+    def best(self) -> pl.DataFrame:
+        """Everybody's likeliest value: id, value, p, certain; one row per person in the order of ``ids``."""
+        solved = self._solved
+        best = solved.pairs.best[solved.mine]
+        columns = [
+            self.values.gather(solved.pairs.value[best]).alias("value"),
+            pl.Series("p", solved.largest),
+            pl.Series("certain", solved.certain),
+        ]
+        return pl.DataFrame([*solved.who(np.arange(self.ids.len())), *columns])
+
+    def largest(self) -> Reals:
+        """The probability of everybody's likeliest value, as an array in the order of ``ids``."""
+        return self._solved.largest
+
+    def certain(self) -> Flags:
+        """Whether a value is proven certain, as an array in the order of ``ids``."""
+        return self._solved.certain
+
+    def entropies(self) -> Reals:
+        """The entropy of everybody's row in nats, as an array in the order of ``ids``."""
+        return self._solved.entropies
+
+    def within(self, epsilon: float, *, above: float = -1.0) -> pl.DataFrame:
+        """How likely a person's value lies within ``epsilon`` of a value that it can be: id, value, p.
+
+        For values that are numbers; only rows with more than ``above`` are made.
+        """
+        mass = mass_within(self._solved.pairs, self.values, epsilon)
+        pairs = np.flatnonzero((mass > above) & self._solved.pairs.alive)
+        return self._solved.per_person(pairs, pl.Series("p", mass[pairs]))
+
+    def groups_of(self, release: str, *, people: Flags | None = None) -> pl.DataFrame:
+        """The groups of a release in which persons can be: id, group; several rows for who fits several.
+
+        An empty group says that the person may not be in the release; who is not in it has no row.
+        ``people`` are flags in the order of ``ids``.
+        """
+        if release not in self.names:
+            raise InputError(f"There is no release {release!r}: the releases are {', '.join(self.names)}.")
+        solved, number = self._solved, self.names.index(release)
+        chosen = np.arange(self.ids.len()) if people is None else np.flatnonzero(people)
+        owner, group = solved.groups_in(number, chosen)
+        inside = np.flatnonzero((group != ABSENT) | (np.bincount(owner, minlength=chosen.size) > 1)[owner])
+        labels = solved.history.labels[number]
+        gap = pl.concat([labels, pl.Series([None], dtype=labels.dtype)])
+        at = np.where(group == ABSENT, labels.len(), group - solved.history.first_group[number])
+        return pl.DataFrame([*solved.who(chosen[owner[inside]]), gap.gather(at[inside]).alias("group")])
 
     def proven(
         self, *, integral: bool = False, seconds: float = 60.0, tick: Callable[[], None] = lambda: None
@@ -72,19 +157,11 @@ class Posterior:
         With ``integral`` also what no assignment of whole values allows (by "worlds"); pairs that the
         time budget left open are listed as "undecided".
         """
-        pairs = self.pairs
-        alone = pairs.alive & (pairs.left() == 1)[pairs.signature]
-        by_sets = alone & (np.diff(pairs.start) == 1)[pairs.signature]
-        kinds = [
-            (by_sets, "certain", "sets"),
-            (alone & ~by_sets, "certain", "counts"),
-            (~pairs.alive, "impossible", "counts"),
-        ]
-        if integral:
-            kinds += self._integral_kinds(seconds, tick)
-        parts = [self._facts(pairs.signature[flags], pairs.value[flags], fact, by) for flags, fact, by in kinds]
-        parts.append(self._facts(*self.outside_common(), "impossible", "sets"))
-        return pl.concat(parts).sort("_person", "fact", "value", maintain_order=True).drop("_person")
+        return facts.proven(self._solved, (lambda: facts.by_worlds(self._solved, seconds, tick)) if integral else None)
+
+    def fact_counts(self) -> FactCounts:
+        """How many facts `proven` lists, without listing them."""
+        return facts.counted(self._solved)
 
     def worlds(self, ids: Iterable[Any] | None = None, *, most_states: int = 200_000) -> pl.DataFrame:
         """The posterior under "all assignments of whole values equally likely": id, value, p.
@@ -94,18 +171,19 @@ class Posterior:
         """
         from showthrough.inference.integral import world_shares
 
-        people = self._asked(ids)
-        shares = world_shares(self.face, self.of_person[people], most_states=most_states, refuse=ids is not None)
-        counted = np.flatnonzero(~np.isnan(shares) & self.pairs.alive)
-        known = np.isin(self.of_person[people], self.pairs.signature[counted])
-        return self._per_person(counted, pl.Series("p", shares[counted]), people=people[known])
+        solved, people = self._solved, self._solved.called(ids)
+        asked = solved.of_person[people]
+        shares = world_shares(solved.face, asked, most_states=most_states, refuse=ids is not None)
+        counted = np.flatnonzero(~np.isnan(shares) & solved.pairs.alive)
+        known = np.isin(asked, solved.pairs.signature[counted])
+        return solved.per_person(counted, pl.Series("p", shares[counted]), people=people[known])
 
     def explain(self, id: Any, value: Any, *, release: str | None = None, most_steps: int | None = None) -> Proof:
         """The proof that a value is certain or impossible for a person.
 
         Long chains of arguments can be cut short by ``most_steps``, which raises `LongProofError`.
         """
-        return explain(self, id, value, release, most_steps)
+        return explain(self._solved, id, value, release, most_steps)
 
     def bounds(
         self,
@@ -124,15 +202,14 @@ class Posterior:
         """
         from showthrough.inference.bounds import bounds
 
-        people = self._asked(ids)
+        solved, people = self._solved, self._solved.called(ids)
         if above is not None:
-            top = self.pairs.p[self.pairs.best]
-            people = people[top[self.of_person[people]] >= above]
-        asked = np.unique(self.of_person[people])
-        lower, upper = bounds(self.face, self.pairs, asked, workers=workers, progress=progress)
-        wanted = np.flatnonzero(self.pairs.alive & np.isin(self.pairs.signature, asked))
+            people = people[solved.largest[people] >= above]
+        asked = np.unique(solved.of_person[people])
+        lower, upper = bounds(solved.face, solved.pairs, asked, workers=workers, progress=progress)
+        wanted = np.flatnonzero(solved.pairs.alive & np.isin(solved.pairs.signature, asked))
         columns = pl.Series("lower", lower[wanted]), pl.Series("upper", upper[wanted])
-        return self._per_person(wanted, *columns, people=people)
+        return solved.per_person(wanted, *columns, people=people)
 
     def locatability(self, truth: Mapping[str, Any] | None = None) -> pl.DataFrame | None:
         """How many persons of the register fit one, several or no group of each release, and why none.
@@ -144,33 +221,33 @@ class Posterior:
         group" the share located uniquely and rightly, over all rows the share with the own group among
         the candidates.
         """
-        h = self.history
-        reports = {name: frame for name, frame in zip(h.names, h.located, strict=False) if frame is not None}
+        found = zip(self.names, self._solved.history.locatability, strict=False)
+        reports = {name: frame for name, frame in found if frame is not None}
         if truth is not None:
             from showthrough.register.truth import beside_truth
 
-            return beside_truth(reports, list(zip(h.names, h.releases, strict=True)), h.given.register, truth)
+            named = list(zip(self.names, self.releases, strict=True))
+            return beside_truth(reports, named, self.reader.register, truth)
         return pl.concat(reports.values()) if reports else None
 
-    def extend(self, release: Release, *, progress: Callable[[str], None] | None = None) -> Posterior:
+    def extend(self, release: Release, *, progress: Told = None) -> Posterior:
         """The posterior with one more release; only what the release touches is solved again."""
-        from showthrough.inference.increment import extend
+        solved, certificate = self._solver.extend(self._solved, release, Progress.of(progress))
+        return accepted(Posterior(certificate, solved, self._solver))
 
-        return extend(self, release, progress=progress)
+    def alone(self) -> Alone:
+        """What each release tells by itself: largest probability and entropy by release and person."""
+        return attribution.alone(self._views)
 
-    def attribution(self, *, progress: Callable[[str], None] | None = None) -> pl.DataFrame:
+    def attribution(self, *, progress: Told = None) -> pl.DataFrame:
         """What each release added: id, release, p_before and p_after, the person's largest probability
         from the releases before it and from those up to it (null before: the person was in none).
         """
-        from showthrough.inference.attribution import by_prefix
+        return attribution.by_prefix(self._views, Progress.of(progress))
 
-        return by_prefix(self, progress=progress)
-
-    def leave_one_out(self, *, progress: Callable[[str], None] | None = None) -> pl.DataFrame:
+    def leave_one_out(self, *, progress: Told = None) -> pl.DataFrame:
         """What each release is worth to a reader: id, release, p_without and p_with."""
-        from showthrough.inference.attribution import leave_one_out
-
-        return leave_one_out(self, progress=progress)
+        return attribution.leave_one_out(self._views, Progress.of(progress))
 
     def smallest_sets(self, *, most_runs: int = 200) -> pl.DataFrame:
         """The fewest releases that make a person certain: id, value, releases, smallest.
@@ -178,17 +255,24 @@ class Posterior:
         ``smallest`` is False where ``most_runs`` inferences did not suffice to try all smaller sets; the
         set is then one from which no release can be left out.
         """
-        from showthrough.inference.attribution import smallest_sets
-
-        return smallest_sets(self, most_runs=most_runs)
+        return attribution.smallest_sets(self._views, most_runs=most_runs)
 
     def channels(self) -> pl.DataFrame:
         """Between which releases inference channels exist: first, second, channel, persons, largest_change
         (Wang, Zhu, Du, Teng, Definition 2.2).
         """
-        from showthrough.inference.attribution import channels
+        return attribution.channels(self._views)
 
-        return channels(self)
+    def as_dict(self) -> dict[str, Any]:
+        """Counts only, as plain data for JSON."""
+        return {
+            "releases": list(self.names),
+            "persons": self.ids.len(),
+            "values": self.values.len(),
+            "entropy_nats": self.entropy,
+            "facts": asdict(self.fact_counts()),
+            "certificate": self.certificate.as_dict(),
+        }
 
     def __repr__(self) -> str:
         c = self.certificate
@@ -197,141 +281,23 @@ class Posterior:
             f"entropy {self.entropy:.6f} nats, {c.status}>"
         )
 
-    @cached_property
-    def narrator(self) -> Narrator:
-        """Tells weighings of this history in words."""
-        return Narrator(self.history, self.problem, self.of_person)
+    @property
+    def _views(self) -> Views:
+        return Views(self._solved, self._part)
 
-    def _per_person(self, pairs: Ints, *columns: pl.Series, people: Ints | None = None) -> pl.DataFrame:
-        """Spread columns over (sorted) pairs to the persons of their signatures."""
-        people = np.arange(self.history.named) if people is None else people
-        owner = self.pairs.signature[pairs]
-        size = np.bincount(owner, minlength=self.problem.signatures)
-        first = np.cumsum(size) - size
-        mine = self.of_person[people]
-        length = size[mine]
-        offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-        at = np.repeat(first[mine], length) + offset
-        person = np.repeat(people, length)
-        values = self.history.values.gather(self.pairs.value[pairs][at])
-        return pl.DataFrame([*self.who(person), values.alias("value"), *(c.gather(at) for c in columns)])
+    def _part(self, releases: Sequence[int]) -> Solved:
+        """The answer from some of the releases alone."""
+        solved, certificate = self._solver.part(self._solved, releases)
+        return accepted(Posterior(certificate, solved, self._solver))._solved
 
-    def who(self, person: Ints) -> list[pl.Series]:
-        """The columns that name persons: id, and release where ids were split."""
-        columns = [self.history.ids.gather(person).alias("id")]
-        if self.history.split_release is not None:
-            names = pl.Series([*self.history.names, None], dtype=pl.String)
-            part = self.history.split_release[person]
-            columns.append(names.gather(np.where(part == ABSENT, len(self.history.names), part)).alias("release"))
-        return columns
 
-    def _facts(self, signature: Ints, value: Any, fact: str, by: str) -> pl.DataFrame:
-        """Facts about signatures as facts about their persons."""
-        order = np.argsort(signature, kind="stable")
-        signature, value = signature[order], value[order]
-        mine = self.of_person[: self.history.named]
-        first = np.searchsorted(signature, mine)
-        length = np.searchsorted(signature, mine, side="right") - first
-        offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-        person = np.repeat(np.arange(self.history.named), length)
-        at = np.repeat(first, length) + offset
-        return pl.DataFrame(
-            [
-                *self.who(person),
-                self.history.values.gather(value[at]).alias("value"),
-                pl.repeat(fact, person.size, dtype=pl.String, eager=True).alias("fact"),
-                pl.repeat(by, person.size, dtype=pl.String, eager=True).alias("by"),
-                pl.Series("_person", person),
-            ]
+def accepted(posterior: Posterior, *, unconverged: bool = False) -> Posterior:
+    """Numbers without a certificate are never presented as a result."""
+    found = posterior.certificate
+    if found.status is Status.NOT_CONVERGED and not unconverged:
+        raise NotConvergedError(
+            f"The numbers could not be certified (gap {found.gap:.1e} nats, residual {found.residual:.1e} persons). "
+            "They are in the error's posterior; accept_unconverged=True returns them.",
+            posterior=posterior,
         )
-
-    def outside_common(self) -> tuple[Ints, Ints]:
-        """(signature, value) for values of a signature's groups that are not possible in all releases."""
-        h, problem = self.history, self.problem
-        span = h.values.len()
-        seen = []
-        for r in range(problem.places.releases):
-            signature, own = problem.places.fits(r)
-            here = np.flatnonzero(own != ABSENT)
-            length = np.diff(h.group_rows)[own[here]]
-            offset = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-            row = np.repeat(h.group_rows[own[here]], length) + offset
-            seen.append(np.repeat(signature[here], length) * span + h.row_value[row])
-        inside = self.pairs.signature * span + self.pairs.value
-        outside = np.setdiff1d(np.concatenate(seen), inside)
-        return outside // span, outside % span
-
-    def span(self, signature: int) -> range:
-        """The variables of a signature."""
-        return range(int(self.problem.start[signature]), int(self.problem.start[signature + 1]))
-
-    def value_code(self, value: Any) -> int:
-        """The code of a published value."""
-        found = _positions(self.history.values, value)
-        if not found.size:
-            raise UnknownPersonError(f"No release publishes the value {value!r}.")
-        return int(found[0])
-
-    def _asked(self, ids: Iterable[Any] | None) -> Ints:
-        """The persons with the given ids, or everybody."""
-        if ids is None:
-            return np.arange(self.history.named)
-        if isinstance(ids, str) or not isinstance(ids, Iterable):
-            ids = [ids]  # one person
-        return np.concatenate([self._people(i) for i in ids] or [np.empty(0, dtype=np.int64)])
-
-    def _integral_kinds(self, seconds: float, tick: Callable[[], None]) -> list[tuple[Flags, str, str]]:
-        """What whole values add: impossible, undecided and newly certain variables."""
-        from showthrough.inference.integral import decide
-
-        found, pairs = decide(self.face, seconds=seconds, tick=tick), self.pairs
-        left = pairs.alive & ~found.impossible
-        shown = left & ~found.undecided
-        choices = np.add.reduceat(left.astype(np.int64), pairs.start[:-1])
-        certain = left & (choices == 1)[pairs.signature] & (pairs.left() > 1)[pairs.signature]
-        return [
-            (certain, "certain", "worlds"),
-            (pairs.alive & ~left, "impossible", "worlds"),
-            (left & ~shown & ~certain, "undecided", "worlds"),
-        ]
-
-    def published_id(self, id: Any) -> Any:
-        """An id as the history holds it: 14 finds "14"."""
-        return self.history.ids[int(self._people(id)[0])]
-
-    def _people(self, id: Any) -> Ints:
-        found = _positions(self.history.ids, id)
-        if not found.size:
-            raise UnknownPersonError(f"No release holds a person {id!r}.", shareable="No release holds this person.")
-        return found
-
-    def locate(self, id: Any, release: str | None = None) -> tuple[int | None, int]:
-        """The part of a split id that is meant (None for everybody else), and the signature."""
-        people = self._people(id)
-        part = self._split_part(id, release)
-        if part is not None and self.history.split_release is not None:
-            people = people[self.history.split_release[people] == part]
-        return part, int(self.of_person[people[0]])
-
-    def _split_part(self, id: Any, release: str | None) -> int | None:
-        """The release that tells the parts of a split id apart; None for everybody else."""
-        split = self.history.split_release
-        people = self._people(id)
-        if split is None or split[people[0]] == ABSENT:
-            return None
-        names = [self.history.names[int(split[p])] for p in people]
-        if release not in names:
-            raise UnknownPersonError(
-                f"{id!r} stands for one person per release: give release= one of {', '.join(names)}."
-            )
-        return self.history.names.index(release)
-
-
-def _positions(column: pl.Series, entry: Any) -> Ints:
-    """Where ``entry`` stands in a column; a number finds the same number written as text."""
-    if column.dtype == pl.String and not isinstance(entry, str):
-        entry = str(entry)
-    try:
-        return np.asarray((column == entry).arg_true().to_numpy(), dtype=np.int64)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        return np.empty(0, dtype=np.int64)
+    return posterior

@@ -17,10 +17,11 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
-from showthrough.register.locating import names_of
-from showthrough.register.place import Given, declared, place, register_of
+from showthrough.register.place import place
 from showthrough.register.placing import Placing
+from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
+from showthrough.table.plain import plain
 
 Replay = Callable[..., bool]
 
@@ -83,14 +84,20 @@ class _Verifiable(ABC):
 
         Where persons were placed by a register or a membership, give the same again.
         """
-        told, members = _members(releases, register, membership)
+        reader = Reader.of(releases, register=register, membership=membership, domain=domain)
+        told = telling(releases)
+        members = _members(told, reader)
         return members is not None and self._replay()(
             told,
             members,
-            domain=declared(told, domain),
+            domain=reader.domain,
             steps=[[_as_checked(row) for row in step.rows] for step in self.steps],
             split=self.changed == "split",
         )
+
+    def as_dict(self) -> dict[str, Any]:
+        """What is claimed and its steps, as plain data for JSON."""
+        return dict(plain(self))
 
     @abstractmethod
     def _replay(self) -> Replay:
@@ -144,17 +151,13 @@ class Contradiction(_Verifiable):
         return "\n".join(_numbered(self.steps))
 
 
-def _members(
-    releases: Sequence[Release], register: Any, membership: Mapping[str, Any] | None
-) -> tuple[list[Release], list[proof_check.Members] | None]:
+def _members(told: Sequence[Release], reader: Reader) -> list[proof_check.Members] | None:
     """Who can be where, worked out anew; None if the releases are not those that the proof is about."""
-    told = [r for r in releases if r.roles.sensitive is not None]
-    given = Given(register_of([r for r in releases if r.roles.sensitive is None], register), membership or {})
     try:
-        placings = [place(release, name, given) for release, name in zip(told, names_of(told), strict=True)]
+        placings = [place(release, name, reader) for release, name in zip(told, reader.names_for(told), strict=True)]
     except InputError:
-        return told, None
-    return told, [_as_listed(p, r.labels) for p, r in zip(placings, told, strict=True)]
+        return None
+    return [_as_listed(p, r.labels) for p, r in zip(placings, told, strict=True)]
 
 
 def _as_listed(placing: Placing, labels: pl.Series) -> proof_check.Members:

@@ -1,34 +1,30 @@
-"""The story of an inference: problem → face → solve → certify → posterior."""
+"""The story of an inference: problem → face → solve → certify."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from showthrough.errors import InputError, NotConvergedError
+from showthrough.errors import InputError
 from showthrough.inference import checker, islands, newton, recession
-from showthrough.inference.certificate import Certificate, Status, judge
+from showthrough.inference.certificate import Certificate, judge
 from showthrough.inference.closing import close_by_flow, propagate
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, Face, WeighingStep, inherited, take_over
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.pairs import Pairs
-from showthrough.inference.posterior import Posterior
 from showthrough.inference.problem import build, refuse_orphan_rows, select
 from showthrough.inference.reduce import Reduced, nothing_left, reduced_to, unweighed
 from showthrough.inference.remaining import Remaining
-from showthrough.register.locating import names_of
-from showthrough.register.place import Given, declared, register_of
+from showthrough.inference.solved import Solved
+from showthrough.progress import Progress
+from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals
-
-CHANGED = ("refuse", "split")
-Progress = Callable[[str], None]
 
 _BURST = 4  # Newton steps before looking for what falls towards zero
 _PATIENCE = 60  # Newton steps without a find before the programs are asked
@@ -41,7 +37,7 @@ _PROGRAM_SIZE = 4000  # variables of a component that a linear program settles i
 class Log:
     """Seconds per stage and the effort spent."""
 
-    progress: Progress
+    progress: Callable[[str], None]
     seconds: dict[str, float] = field(default_factory=dict)
     newton_steps: int = 0
     passes: int = 0
@@ -59,88 +55,27 @@ class Log:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def infer(
-    releases: Sequence[Release],
-    *,
-    register: Any = None,
-    membership: Mapping[str, Any] | None = None,
-    domain: Sequence[Any] = (),
-    changed: str = "refuse",
-    accept_unconverged: bool = False,
-    progress: Progress | None = None,
-) -> Posterior:
-    """P(value | person) for every person, from all releases together, by maximum entropy.
-
-    Persons are tied to groups by id where a release publishes ids. ``register`` (a `Register`, or a frame
-    with a column "id") ties them by quasi-identifiers where it does not; a release without a sensitive
-    column acts as a register too. ``domain`` are further values that somebody outside a release may have.
-    ``membership`` maps the name of a release to a frame of id and group, for releases whose members are
-    only partly known: each id is in one of the groups listed for it, or, where an empty group is
-    listed too, perhaps in none.
-
-    ``changed`` says what to do with an id whose groups share no value: "refuse", or "split" it into
-    one person per release. Numbers that could not be certified raise `NotConvergedError` unless
-    ``accept_unconverged``. ``progress`` is called with the name of each stage as it begins.
-    """
-    if changed not in CHANGED:
-        raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
-    told, given = known(_listed(releases), register, membership, domain)
-    return infer_given(told, given, changed, accept_unconverged, progress)
-
-
-def known(
-    releases: Sequence[Release],
-    register: Any = None,
-    membership: Mapping[str, Any] | None = None,
-    domain: Sequence[Any] = (),
-) -> tuple[list[Release], Given]:
-    """The releases that publish values, and all that is known about who is where."""
-    mute = [r for r in releases if isinstance(r, Release) and r.roles.sensitive is None]
-    told = [r for r in releases if not any(r is m for m in mute)]
-    if mute and not told:
-        raise InputError("No release has a sensitive column: there is nothing to infer.")
-    names = names_of(told) if all(isinstance(r, Release) for r in told) else []
-    strange = [name for name in membership or {} if name not in names]
-    if strange:
-        raise InputError(f"A membership is given for {strange[0]!r}, but the releases are {', '.join(names)}.")
-    return told, Given(register_of(mute, register), membership or {}, declared(told, domain))
-
-
-def infer_given(
-    releases: Sequence[Release],
-    given: Given,
-    changed: str,
-    accept_unconverged: bool = False,
-    progress: Progress | None = None,
-) -> Posterior:
-    """The same with all that is known about who is where in one object."""
-    log = Log(progress or (lambda _: None))
+def answer(reader: Reader, releases: Sequence[Release], changed: str, progress: Progress) -> tuple[Solved, Certificate]:
+    """What a reader learns from the releases that publish values."""
+    log = Log(progress.stage)
     with log.stage("reading groups"):
-        history, problem, of_person = build(encode(releases, changed=changed, given=given))
+        history, problem, of_person = build(encode(releases, changed=changed, reader=reader))
         refuse_orphan_rows(history, problem)
     face = Face.whole(problem)
     try:
         x, mu = solve(face, log)
     except Contradicted as found:
         raise contradiction_error(history, face, of_person, found) from None
-    return accepted(certified(history, of_person, face, x, mu, log), accept_unconverged)
+    return certified(history, of_person, face, x, mu, log)
 
 
-def _listed(releases: Sequence[Release]) -> list[Release]:
+def listed(releases: Sequence[Release] | Release) -> list[Release]:
     """Several releases, or the one that was given alone."""
-    return [releases] if isinstance(releases, Release) else list(releases)
-
-
-def accepted(posterior: Posterior, accept_unconverged: bool) -> Posterior:
-    """Numbers without a certificate are never presented as a result."""
-    found = posterior.certificate
-    if found.status is Status.NOT_CONVERGED and not accept_unconverged:
-        raise NotConvergedError(
-            f"The numbers could not be certified (gap {found.gap:.1e} nats, residual {found.residual:.1e} persons). "
-            "They are in the error's posterior; accept_unconverged=True returns them.",
-            posterior=posterior,
-        )
-    return posterior
+    found: list[Release] = [releases] if isinstance(releases, Release) else list(releases)
+    strange = next((r for r in found if not isinstance(r, Release)), None)
+    if strange is not None:
+        raise InputError(f"Expected releases, got {type(strange).__name__}: see read_release.")
+    return found
 
 
 def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | None = None) -> tuple[Reals, Reals]:
@@ -287,7 +222,9 @@ def _settle(face: Face, reduced: Reduced, doubtful: Flags, converged: Flags) -> 
     return found
 
 
-def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals, log: Log) -> Posterior:
+def certified(
+    history: History, of_person: Ints, face: Face, x: Reals, mu: Reals, log: Log
+) -> tuple[Solved, Certificate]:
     """Let the checker judge the answer and hand it out with its certificate."""
     problem = face.problem
     with log.stage("certificate"):
@@ -312,7 +249,7 @@ def certified(history: History, of_person: Ints, face: Face, x: Reals, mu: Reals
         passes=log.passes,
         seconds=log.seconds,
     )
-    return Posterior(history, problem, of_person, face, x, mu, certificate)
+    return Solved(history, problem, of_person, face, x, mu), certificate
 
 
 def answer_of(

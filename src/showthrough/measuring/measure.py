@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, entropy_loss, gcp
 from showthrough.measuring.sizes import average_size, c_avg, discernibility
+from showthrough.table.plain import plain
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Utility:
     queries: int = 0
     counterfeits: int = 0
     notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The measures as plain data for JSON."""
+        return dict(plain(self))
 
     def __str__(self) -> str:
         told = [

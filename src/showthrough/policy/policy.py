@@ -11,7 +11,8 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
-from showthrough.table.arrays import Flags, Reals
+from showthrough.table.arrays import Flags
+from showthrough.table.plain import fingerprint, plain
 
 INTEGRAL = ("no", "checked", "required")
 SLACK = 2e-5  # twice the error bar of a certified answer: a figure this close to its limit is at it
@@ -86,21 +87,28 @@ class Policy:
         return Review(pl.concat([_nobody(), *found]), undecided, self.integral == "required")
 
     def over_limit(self, post: Posterior, before: Posterior | None = None, *, exposed: Collection[str] = ()) -> Flags:
-        """[named] persons over a limit, whole values aside: quick, for a search."""
-        ids = post.history.ids.cast(pl.String)
+        """Persons over a limit in the order of ``post.ids``, whole values aside: quick, for a search."""
+        ids = post.ids.cast(pl.String)
         if self.max_gain is None and self.proximity is None and self.impossible is None and not self.certain:
-            mine = post.of_person[: post.history.named]
-            over = np.zeros(post.history.named, dtype=bool)
+            over = np.zeros(ids.len(), dtype=bool)
             if self.max_posterior is not None:
-                over |= (post.pairs.p[post.pairs.best] > self.max_posterior + SLACK)[mine]
+                over |= post.largest() > self.max_posterior + SLACK
             if self.certain == 0:
-                over |= (post.pairs.left() == 1)[mine]
+                over |= post.certain()
         else:
             breaches = self.review(post, before, integral=False, exposed=exposed).breaches
             over = ids.is_in(breaches["id"].unique().implode()).to_numpy().copy()
         if exposed:
             over &= ~ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
         return over
+
+    def as_dict(self) -> dict[str, Any]:
+        """The limits as plain data for JSON."""
+        return dict(plain(self))
+
+    def fingerprint(self) -> str:
+        """The SHA-256 of the limits."""
+        return fingerprint(self.as_dict())
 
     def _by_posterior(self, post: Posterior) -> pl.DataFrame | None:
         if self.max_posterior is None:
@@ -123,12 +131,7 @@ class Policy:
         if self.proximity is None:
             return None
         reach, limit = self.proximity
-        numbers = post.history.values.cast(pl.Float64, strict=False)
-        if numbers.null_count() or not numbers.is_finite().all():
-            raise InputError("A limit on proximity needs numbers as values.")
-        mass = _near_mass(post, numbers.to_numpy(), reach)
-        over = np.flatnonzero((mass > limit + SLACK) & post.pairs.alive)
-        frame = post._per_person(over, pl.Series("p", mass[over]))
+        frame = post.within(reach, above=limit + SLACK)
         return _rows(frame, "proximity", frame["p"])
 
     def _by_fact(self, facts: pl.DataFrame, fact: str, most: int | None) -> pl.DataFrame | None:
@@ -170,6 +173,17 @@ class Review:
         """How many persons are over a limit."""
         return self.breaches["id"].n_unique()
 
+    def as_dict(self) -> dict[str, Any]:
+        """Counts only, as plain data for JSON; ``over`` are persons by limit."""
+        over = self.breaches.group_by("limit", maintain_order=True).agg(pl.col("id").n_unique())
+        return {
+            "holds": self.holds,
+            "conclusive": self.conclusive,
+            "persons": self.persons,
+            "undecided": self.undecided,
+            "over": dict(over.iter_rows()),
+        }
+
 
 def _nobody() -> pl.DataFrame:
     return pl.DataFrame(schema={"id": pl.String, "value": pl.String, "limit": pl.String, "figure": pl.Float64})
@@ -199,22 +213,6 @@ def _rows(frame: pl.DataFrame, limit: str, figure: pl.Series) -> pl.DataFrame:
             "figure": figure.cast(pl.Float64),
         }
     )
-
-
-def _near_mass(post: Posterior, number: Reals, reach: float) -> Reals:
-    """[pairs] the probability that the person's value lies within ε of the pair's."""
-    pairs = post.pairs
-    points, rank = np.unique(number, return_inverse=True)
-    room = reach + 1e-9 * max(1.0, reach)
-    first = np.searchsorted(points, points - room)[rank[pairs.value]]
-    last = np.searchsorted(points, points + room, side="right")[rank[pairs.value]]
-    # whole numbers as keys: a distance never drowns in the number of a signature
-    key = pairs.signature * (points.size + 1) + rank[pairs.value]
-    order = np.argsort(key, kind="stable")
-    key, base = key[order], pairs.signature * (points.size + 1)
-    total = np.concatenate([[0.0], np.cumsum(pairs.p[order])])
-    mass: Reals = total[np.searchsorted(key, base + last)] - total[np.searchsorted(key, base + first)]
-    return mass
 
 
 def _number(given: Any) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,38 +13,24 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.register.placing import Placing, Pool, one_each
 from showthrough.table.codes import NOWHERE, positions
-from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
+from showthrough.table.frames import one_kind
 
 if TYPE_CHECKING:
     from showthrough.register.attribute import Candidates
+    from showthrough.register.reader import Reader
     from showthrough.register.register import Register
     from showthrough.release.release import Release
 
 
-@dataclass(frozen=True)
-class Given:
-    """What is known beyond the releases themselves.
-
-    ``membership`` maps the name of a release to a frame of id and group: everybody it lists is in one of
-    the groups listed for the id; an empty group says that the person may not be in the release.
-    ``domain`` are values that somebody outside a release may have, besides those of the history.
-    """
-
-    register: Register | None = None
-    membership: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    domain: tuple[Any, ...] = ()
-    names: tuple[str, ...] | None = None  # what the releases are called, if not by their own names
-
-
-def place(release: Release, name: str, given: Given) -> Placing:
+def place(release: Release, name: str, reader: Reader) -> Placing:
     """Who can be in which group of the release called ``name``."""
-    if name in given.membership:
-        return _by_membership(release, name, to_polars(given.membership[name]))
+    if name in reader.membership:
+        return _by_membership(release, name, reader.membership[name])
     if release.roles.id is not None:
         group = positions(release.person_groups(), release.labels)
         return one_each(release.records[release.roles.id], group, _counterfeits(release))
-    if given.register is not None:
-        return _by_register(release, name, given.register)
+    if reader.register is not None:
+        return _by_register(release, name, reader.register)
     return _one_per_row(release, name)
 
 
@@ -54,11 +39,7 @@ def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Placing:
     from showthrough.register.attribute import Candidates
 
     where = f"The membership of {name}"
-    need_columns(frame, ["id", "group"], where)
-    ids, groups = scalar(frame["id"], f"{where}: ids"), scalar(frame["group"], f"{where}: groups")
-    if ids.null_count():
-        raise InputError(f"{where} has rows without an id.")
-    labels, asked = one_kind([release.labels, groups], "groups", [name, where])
+    ids, (labels, asked) = frame["id"], one_kind([release.labels, frame["group"]], "groups", [name, where])
     code = positions(asked, labels)
     strange = (code == NOWHERE) & asked.is_not_null().to_numpy()
     if strange.any():
@@ -140,35 +121,9 @@ def _counterfeits(release: Release) -> tuple[Pool, ...]:
     return tuple(Pool(np.array([g]), int(fakes[g])) for g in np.flatnonzero(fakes))
 
 
-def located_in(releases: Sequence[Release], given: Given) -> pl.DataFrame | None:
+def locatability_in(releases: Sequence[Release], reader: Reader) -> pl.DataFrame | None:
     """How well persons can be located in each release that publishes no ids."""
-    from showthrough.register.locating import names_of
-
-    found = [place(r, name, given).locatability for name, r in zip(names_of(releases), releases, strict=True)]
+    names = reader.names_for(releases)
+    found = [place(r, name, reader).locatability for name, r in zip(names, releases, strict=True)]
     frames = [frame for frame in found if frame is not None]
     return pl.concat(frames) if frames else None
-
-
-def declared(releases: Sequence[Release], domain: Sequence[Any]) -> tuple[Any, ...]:
-    """The values that somebody outside a release may have: those given and those that releases declare."""
-    if isinstance(domain, str):
-        raise InputError(f"The domain is a list of values, not the text {domain!r}.")
-    return tuple(dict.fromkeys([*domain, *(value for release in releases for value in release.domain)]))
-
-
-def register_of(releases: Sequence[Release], given: Any) -> Register | None:
-    """The register that is given, or what releases without a sensitive column tell about who is who."""
-    from showthrough.register.register import Register
-
-    found = None if given is None else Register.of(given)
-    for release in releases:
-        if release.roles.id is None:
-            raise InputError(
-                f"{release.name or 'A release'} has neither a sensitive column nor ids: it tells nothing about "
-                "anybody. Name its sensitive column, or its id column to use it as a register."
-            )
-        own = Register.of(
-            release.records, id=release.roles.id, quasi=release.roles.quasi, where=release.name or "The release"
-        )
-        found = own if found is None else found.joined(own)
-    return found

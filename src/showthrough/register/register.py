@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -13,6 +12,8 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
+from showthrough.table.frozen import Frozen
+from showthrough.table.plain import as_set, fingerprint
 
 PRESENCE = "in_"  # a column in_H1 says who is in the release H1
 _YES = ("yes", "y", "true", "t", "1", "present", "in")
@@ -29,7 +30,7 @@ class Register:
 
     ids: pl.Series
     quasi: pl.DataFrame  # text
-    presence: Mapping[str, pl.Series] = field(default_factory=lambda: MappingProxyType({}))
+    presence: Mapping[str, pl.Series] = field(default_factory=Frozen)
 
     @classmethod
     def of(
@@ -58,7 +59,7 @@ class Register:
         _check_ids(ids, id, where)
         cells = {c: _text(table[c], f"{where}: column {c!r}") for c in chosen}
         presence = {c.removeprefix(PRESENCE): _presence(table[c], c, where) for c in marks}
-        found = cls(ids, pl.DataFrame(cells), MappingProxyType(presence))
+        found = cls(ids, pl.DataFrame(cells), Frozen(presence))
         return found if present is None else found.with_presence(present)
 
     def with_presence(self, present: Mapping[str, Iterable[Any]]) -> Register:
@@ -73,7 +74,7 @@ class Register:
                     f"None of the {inside.len()} ids said to be in {name} is in the register: compare how they are "
                     "written."
                 )
-        return Register(self.ids, self.quasi, MappingProxyType(presence))
+        return Register(self.ids, self.quasi, Frozen(presence))
 
     def joined(self, other: Register) -> Register:
         """The persons of both; what this register does not say of somebody, the other may."""
@@ -87,7 +88,13 @@ class Register:
             name: order.join(pl.DataFrame({"id": ids, "in": known}), on="id", how="left", maintain_order="left")["in"]
             for name, known in self.presence.items()
         }
-        return Register(both["id"], both.select(columns), MappingProxyType(presence))
+        return Register(both["id"], both.select(columns), Frozen(presence))
+
+    def fingerprint(self) -> str:
+        """The SHA-256 of the persons, their quasi-identifiers and presence, in any order of the rows."""
+        columns = [pl.Series(f"\0{PRESENCE}{name}", known) for name, known in sorted(self.presence.items())]
+        cells = self.quasi.select(sorted(self.quasi.columns))
+        return fingerprint(as_set(pl.DataFrame([self.ids.alias("\0id"), *cells.get_columns(), *columns])))
 
     def __len__(self) -> int:
         return self.ids.len()

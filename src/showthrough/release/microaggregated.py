@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -20,6 +19,7 @@ from showthrough.release.columns import cell_text, listed
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import check_parts, parts_of
 from showthrough.table.frames import scalar
+from showthrough.table.frozen import Frozen
 
 LOCATE = ("nearest", "within")
 _CODE = r"^[+-]?0\d"  # 02139 is a name made of digits, not a number
@@ -37,7 +37,7 @@ def make(source: Source) -> Parts:
     cells = {c: _centroids(source, c, ordinal.get(c)) for c in roles.quasi}
     spread = {c: _spread(source, c) for c in roles.spread.values()}
     parts = grouped.parts_of_rows(source, {**cells, **spread})
-    return replace(parts, ordinal=MappingProxyType(ordinal), locate=source.locate)
+    return replace(parts, ordinal=Frozen(ordinal), locate=source.locate)
 
 
 def _check_options(source: Source) -> None:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -20,6 +19,7 @@ from showthrough.release.roles import known_kind, make_roles
 from showthrough.table.datapackage import read_datapackage
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns
+from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import as_hierarchy
 
 
@@ -86,7 +86,7 @@ def read_release(
         loaded = loaded.called(_stem(source) if name is None else name, date)
         loaded = replace(loaded, domain=_declared(loaded, described))
     if hierarchies is not None:
-        loaded = replace(loaded, hierarchies=MappingProxyType({c: as_hierarchy(h) for c, h in hierarchies.items()}))
+        loaded = replace(loaded, hierarchies=Frozen({c: as_hierarchy(h) for c, h in hierarchies.items()}))
     if value_map is None:
         return loaded
     coding = value_map if isinstance(value_map, Mapping) else read_value_map(value_map, encoding=encoding)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -19,11 +18,13 @@ from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles as Roles
 from showthrough.release.roles import make_roles
 from showthrough.table.frames import to_polars
+from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import as_hierarchy
+from showthrough.table.plain import as_set, fingerprint, plain
 
 
 def _nothing() -> Mapping[str, Any]:
-    return MappingProxyType({})
+    return Frozen()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,8 +197,8 @@ class Release:
             self,
             name=name,
             date=date,
-            parameters=MappingProxyType(dict(parameters or {})),
-            hierarchies=MappingProxyType({c: as_hierarchy(h) for c, h in (hierarchies or {}).items()}),
+            parameters=Frozen(dict(parameters or {})),
+            hierarchies=Frozen({c: as_hierarchy(h) for c, h in (hierarchies or {}).items()}),
         )
 
     @property
@@ -286,6 +287,41 @@ class Release:
         from showthrough.release import folder as folders
 
         folders.save(self, folder, format=format, overwrite=overwrite, link=link)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the release is, in counts only, as plain data for JSON."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "date": self.date,
+            "persons": self.members,
+            "groups": self.labels.len(),
+            "values": None if self.sensitive is None else self.tally["value"].n_unique(),
+            "counterfeits": int(self.counterfeits["n"].sum()),
+            "roles": plain(self.roles),
+            "parameters": plain(self.parameters),
+            "fingerprint": self.fingerprint(),
+        }
+
+    def fingerprint(self) -> str:
+        """The SHA-256 of what is published, whatever it is called and however it is stored.
+
+        Name, date and parameters are not part of it, nor is what only the publisher has.
+        """
+        published = self.records.with_columns(self.person_groups().alias("\0group"))
+        return fingerprint(
+            {
+                "kind": self.kind,
+                "roles": plain(self.roles),
+                "records": as_set(published),
+                "counts": as_set(self.tally),
+                "counterfeits": as_set(self.counterfeits),
+                "hierarchies": {c: list(h.levels) for c, h in self.hierarchies.items()},
+                "locate": self.locate,
+                "ordinal": self.ordinal,
+                "domain": sorted(str(value) for value in self.domain),
+            }
+        )
 
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from showthrough.errors import InputError
+from showthrough.table.frozen import Frozen
 
 KINDS = ("bucketized", "generalized", "counted", "microaggregated")
 RANDOMIZED = ("noisy", "randomized", "randomised", "pram", "randomized response", "randomised response", "perturbed")
@@ -22,7 +22,7 @@ class Roles:
     group: str | None
     quasi: tuple[str, ...] = ()
     count: str = "count"
-    spread: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    spread: Mapping[str, str] = field(default_factory=Frozen, hash=False)
 
 
 def make_roles(
@@ -39,7 +39,7 @@ def make_roles(
 
     Names may be anything that a frame takes for one, such as the numbers of pandas.
     """
-    widths = MappingProxyType({str(q): str(s) for q, s in (spread or {}).items()})
+    widths = Frozen({str(q): str(s) for q, s in (spread or {}).items()})
     roles = Roles(_text(id), _text(sensitive), _text(group), count=str(count), spread=widths)
     if quasi is None:
         others = {roles.id, roles.sensitive, roles.group, *widths.values()}

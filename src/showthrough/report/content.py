@@ -64,7 +64,7 @@ def summary(audit: Audit) -> list[str]:
             lines.append(
                 f"{j.newly_certain} of them became certain only by combining: no single release gives them away."
             )
-    loose = [r.name for r in audit.posterior.history.releases if _untied(audit, r)]
+    loose = [r.name for r in audit.posterior.releases if _untied(audit, r)]
     if loose and not one:
         lines.append(
             f"{_names(loose)} publish{'es' if len(loose) == 1 else ''} no ids, and no register says who is who: nobody "
@@ -92,8 +92,7 @@ def summary(audit: Audit) -> list[str]:
 
 
 def _untied(audit: Audit, release: Release) -> bool:
-    given = audit.posterior.history.given
-    return release.roles.id is None and given.register is None and release.name not in given.membership
+    return not audit.posterior.reader.ties(release, release.name)
 
 
 def _names(names: list[str]) -> str:

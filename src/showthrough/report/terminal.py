@@ -130,13 +130,13 @@ def posterior_table(history: Sequence[tuple[str, Posterior]], *, title: str) -> 
     columns = [Column("person", whole=True), *(Column(name) for name, _ in history)]
     rows: list[list[str | Text]] = [
         [str(person), *(_distribution(post, person, last=post is together) for _, post in history)]
-        for person in together.history.ids
+        for person in together.ids
     ]
     return WordTable(title, columns, rows)
 
 
 def _distribution(post: Posterior, person: Any, *, last: bool) -> Text:
-    if person not in post.history.ids:
+    if person not in post.ids:
         return Text("not in it", style="dim")
     row = post.of(person)
     if len(row) == 1:

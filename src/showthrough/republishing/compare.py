@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.table import ranged
@@ -16,6 +15,7 @@ from showthrough.measuring.loss import Reading, gcp
 from showthrough.measuring.utility import utility
 from showthrough.policy.policy import SLACK
 from showthrough.release.release import Release
+from showthrough.republishing.people import certain_ids
 from showthrough.republishing.tied import joint
 
 STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
@@ -50,7 +50,7 @@ def compare(
     likelier, for readers who know everybody's group. A strategy that refuses says why in its remark.
     """
     before = joint(history, changed=changed) if history else None
-    known = set() if before is None else _certain(before)
+    known = set() if before is None else certain_ids(before)
     rows = []
     for strategy in STRATEGIES:
         progress(strategy)
@@ -70,9 +70,8 @@ def compare(
 
 def _told(post: Posterior, known: set[str], limit: float | None) -> tuple[int, int | None, float]:
     """Persons newly certain, persons over the limit, entropy."""
-    top = post.pairs.p[post.pairs.best][post.of_person[: post.history.named]]
-    over = None if limit is None else int((top > limit + SLACK).sum())
-    return len(_certain(post) - known), over, post.entropy
+    over = None if limit is None else int((post.largest() > limit + SLACK).sum())
+    return len(certain_ids(post) - known), over, post.entropy
 
 
 def _lost(release: Release, table: pl.DataFrame, id: str) -> tuple[float | None, float | None]:
@@ -83,11 +82,6 @@ def _lost(release: Release, table: pl.DataFrame, id: str) -> tuple[float | None,
     if len(grouping.quasi) < 2:
         return loss, None
     return loss, utility(release, table, id=id, workload=QUERIES).query_error_median
-
-
-def _certain(post: Posterior) -> set[str]:
-    sure = (post.pairs.left() == 1)[post.of_person[: post.history.named]]
-    return set(post.history.ids.gather(np.flatnonzero(sure)).cast(pl.String))
 
 
 def page(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:

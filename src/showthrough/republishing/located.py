@@ -16,8 +16,8 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
+from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
-from showthrough.inference.run import infer
 from showthrough.policy.policy import SLACK
 from showthrough.register.locating import locate, names_of
 from showthrough.register.register import Register
@@ -73,7 +73,7 @@ def located(
         post = infer(releases, membership=membership, changed=changed)
     except (InputError, NotConvergedError) as problem:
         return Located(limit, 0, table.rows, problem.shareable)
-    here = post.history.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()
+    here = post.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()
     return Located(limit, int((_over(post, limit) & here).sum()), table.rows, posterior=post)
 
 
@@ -121,9 +121,8 @@ def without_overlaps(
 
 
 def _over(post: Posterior, limit: float) -> Flags:
-    """[named] persons whose likeliest value exceeds the limit."""
-    top = post.pairs.p[post.pairs.best]
-    over: Flags = (top > limit + SLACK)[post.of_person[: post.history.named]]
+    """Persons whose likeliest value exceeds the limit, in the order of ``post.ids``."""
+    over: Flags = post.largest() > limit + SLACK
     return over
 
 
@@ -134,11 +133,10 @@ def _merged(
 
     With ``kinds`` only groups of the same kind.
     """
-    h, groups = post.history, int(proposal.group.max(initial=-1)) + 1
-    newest = len(h.releases) - 1
-    first = int(h.first_group[newest])
-    published = np.array([int(label) - 1 for label in h.labels[newest].to_list()], dtype=np.int64)
+    groups = int(proposal.group.max(initial=-1)) + 1
     parent = np.arange(groups)
+    fitting = post.groups_of(post.names[-1], people=over).drop_nulls("group")
+    fitting = fitting.group_by("id", maintain_order=True).agg(pl.col("group").cast(pl.Int64) - 1)
 
     def root(g: int) -> int:
         while parent[g] != g:
@@ -146,8 +144,7 @@ def _merged(
             g = int(parent[g])
         return g
 
-    for person in np.flatnonzero(over).tolist():
-        fits = [int(published[g - first]) for g in h.groups_of(newest, person) if g >= first]
+    for fits in fitting["group"].to_list():
         if len(fits) == 1:  # the group alone tells too much: take the next one in
             fits.append((fits[0] + 1) % groups)
         for one, other in combinations(fits, 2) if kinds else pairwise(fits):

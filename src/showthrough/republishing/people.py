@@ -64,6 +64,11 @@ def over_by_sets(table: Table, past: Past, proposal: Proposal, before: Posterior
     return People(ids, over)
 
 
+def certain_ids(post: Posterior) -> set[str]:
+    """The ids of the persons whose value is proven certain."""
+    return set(post.ids.filter(pl.Series(post.certain())).cast(pl.String))
+
+
 def listed(ids: pl.Series) -> pl.DataFrame:
     """Persons as breaches of a limit that is not known."""
     return pl.DataFrame(

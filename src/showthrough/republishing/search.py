@@ -294,7 +294,7 @@ class Search:
             self.contradicted |= isinstance(problem, ContradictionError)
             ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
             return People(ids, proposal.group >= 0)
-        ids = post.history.ids.cast(pl.String)
+        ids = post.ids.cast(pl.String)
         over = guard.policy.over_limit(post, before, exposed=self.exposed)
         if not over.any() and guard.policy.integral != "no":
             left = max(1.0, min(guard.policy.seconds, self.deadline - time.monotonic()))

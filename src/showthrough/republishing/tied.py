@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.table import Table
+from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
-from showthrough.inference.run import infer
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal

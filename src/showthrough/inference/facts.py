@@ -1,0 +1,104 @@
+"""The facts of an answer: which values are certain or impossible for whom, and by which argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from showthrough.inference.history import ABSENT
+from showthrough.inference.solved import Solved, runs
+from showthrough.table.arrays import Flags, Ints
+
+
+@dataclass(frozen=True)
+class FactCounts:
+    """How many persons are certain, and how many pairs (person, value) are impossible."""
+
+    certain: int
+    impossible_by_sets: int
+    impossible_by_counts: int
+
+
+def proven(solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | None = None) -> pl.DataFrame:
+    """Every certain pair, and every impossible pair whose value stands in one of the person's groups.
+
+    ``whole`` adds what assignments of whole values tell.
+    """
+    pairs = solved.pairs
+    alone = pairs.alive & (pairs.left() == 1)[pairs.signature]
+    by_sets = alone & (np.diff(pairs.start) == 1)[pairs.signature]
+    kinds = [
+        (by_sets, "certain", "sets"),
+        (alone & ~by_sets, "certain", "counts"),
+        (~pairs.alive, "impossible", "counts"),
+        *(whole() if whole else []),
+    ]
+    parts = [_per_person(solved, pairs.signature[flags], pairs.value[flags], fact, by) for flags, fact, by in kinds]
+    parts.append(_per_person(solved, *outside_common(solved), "impossible", "sets"))
+    return pl.concat(parts).sort("_person", "fact", "value", maintain_order=True).drop("_person")
+
+
+def counted(solved: Solved) -> FactCounts:
+    """The same facts as numbers."""
+    pairs = solved.pairs
+    return FactCounts(
+        certain=int(solved.certain.sum()),
+        impossible_by_sets=int(solved.persons[outside_common(solved)[0]].sum()),
+        impossible_by_counts=int(solved.persons[pairs.signature[~pairs.alive]].sum()),
+    )
+
+
+def by_worlds(solved: Solved, seconds: float, tick: Callable[[], None]) -> list[tuple[Flags, str, str]]:
+    """What whole values add: impossible, undecided and newly certain pairs."""
+    from showthrough.inference.integral import decide  # loads the linear-programming library
+
+    face, pairs = solved.face, solved.pairs
+    found = decide(face, seconds=seconds, tick=tick)
+    left = face.possible & ~found.impossible
+    shown = left & ~found.undecided
+    choices = np.add.reduceat(left.astype(np.int64), pairs.start[:-1])
+    certain = left & (choices == 1)[pairs.signature] & (pairs.left() > 1)[pairs.signature]
+    return [
+        (certain, "certain", "worlds"),
+        (pairs.alive & ~left, "impossible", "worlds"),
+        (left & ~shown & ~certain, "undecided", "worlds"),
+    ]
+
+
+def outside_common(solved: Solved) -> tuple[Ints, Ints]:
+    """(signature, value) for values of groups that persons can be in, but not common to all their groups."""
+    h, pairs = solved.history, solved.pairs
+    span, size = h.values.len(), np.diff(h.group_rows)
+    person = np.full(solved.problem.signatures, -1)
+    person[solved.mine[::-1]] = np.arange(h.named)[::-1]  # one person speaks for all of a signature
+    signature = np.flatnonzero(person >= 0)
+    seen: list[npt.NDArray[np.integer]] = [np.empty(0, dtype=np.int64)]
+    for release in range(len(h.releases)):
+        owner, group = solved.groups_in(release, person[signature])
+        owner, group = owner[group != ABSENT], group[group != ABSENT]
+        row = runs(h.group_rows[group], size[group])
+        seen.append(np.repeat(signature[owner], size[group]) * span + h.row_value[row])
+    outside = np.setdiff1d(np.concatenate(seen), pairs.signature * span + pairs.value)
+    return outside // span, outside % span
+
+
+def _per_person(solved: Solved, signature: Ints, value: npt.NDArray[np.integer], fact: str, by: str) -> pl.DataFrame:
+    """Facts about signatures as facts about their persons."""
+    order = np.argsort(signature, kind="stable")
+    signature, value = signature[order], value[order]
+    first = np.searchsorted(signature, solved.mine)
+    length = np.searchsorted(signature, solved.mine, side="right") - first
+    person = np.repeat(np.arange(solved.history.named), length)
+    return pl.DataFrame(
+        [
+            *solved.who(person),
+            solved.history.values.gather(value[runs(first, length)]).alias("value"),
+            pl.repeat(fact, person.size, dtype=pl.String, eager=True).alias("fact"),
+            pl.repeat(by, person.size, dtype=pl.String, eager=True).alias("by"),
+            pl.Series("_person", person),
+        ]
+    )

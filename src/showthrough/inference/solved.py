@@ -1,0 +1,183 @@
+"""A history with its answer, in arrays: what every question to a posterior is answered from.
+
+`Posterior` is what users ask; this is what it knows. Nothing outside the inference room looks in here.
+Legend: n persons with an id, m signatures, pairs (signature, value) as in `Pairs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from showthrough.errors import UnknownPersonError
+from showthrough.inference.face import Face
+from showthrough.inference.history import ABSENT, History
+from showthrough.inference.narrate import Narrator
+from showthrough.inference.pairs import Pairs
+from showthrough.inference.problem import Problem
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The history, its problem, and the answer on the face that was proven."""
+
+    history: History
+    problem: Problem
+    of_person: Ints  # the signature of each person, those with an id first
+    face: Face
+    x: Reals  # the answer per variable
+    mu: Reals  # the multiplier of each row
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """One entry per signature and value."""
+        return Pairs.of(self.face, self.x)
+
+    @cached_property
+    def mine(self) -> Ints:
+        """[n] the signature of each person with an id."""
+        return self.of_person[: self.history.named]
+
+    @cached_property
+    def persons(self) -> Ints:
+        """[m] how many persons with an id each signature has."""
+        return np.bincount(self.mine, minlength=self.problem.signatures)
+
+    @cached_property
+    def narrator(self) -> Narrator:
+        """Tells weighings of this history in words."""
+        return Narrator(self.history, self.problem, self.of_person)
+
+    @cached_property
+    def largest(self) -> Reals:
+        """[n] the probability of everybody's likeliest value."""
+        return self.pairs.p[self.pairs.best][self.mine]
+
+    @cached_property
+    def certain(self) -> Flags:
+        """[n] whether one value alone is left."""
+        found: Flags = (self.pairs.left() == 1)[self.mine]
+        return found
+
+    @cached_property
+    def entropies(self) -> Reals:
+        """[n] the entropy of everybody's row, in nats."""
+        p = np.where(self.pairs.p > 0, self.pairs.p, 1.0)
+        found: Reals = (0.0 - np.add.reduceat(p * np.log(p), self.pairs.start[:-1]))[self.mine]
+        return found
+
+    def probability(self, value: int) -> Reals:
+        """[n] P(value | person) of one value, by its code."""
+        found = np.zeros(self.problem.signatures)
+        here = np.flatnonzero(self.pairs.value == value)
+        found[self.pairs.signature[here]] = self.pairs.p[here]
+        return found[self.mine]
+
+    def parts(self, numbers: Sequence[int] | None = None) -> Codes:
+        """[n] the release of a split-off person, by its place (or by ``numbers`` of it), or −1."""
+        split = self.history.split_release
+        if split is None:
+            return np.full(self.history.named, -1, dtype=np.int32)
+        places = np.arange(len(self.history.names)) if numbers is None else np.array(numbers)
+        return np.where(split == ABSENT, -1, places[split]).astype(np.int32)
+
+    def who(self, person: Ints) -> list[pl.Series]:
+        """The columns that name persons: id, and release where ids were split."""
+        columns = [self.history.ids.gather(person).alias("id")]
+        if self.history.split_release is not None:
+            names = pl.Series([*self.history.names, None], dtype=pl.String)
+            part = self.history.split_release[person]
+            columns.append(names.gather(np.where(part == ABSENT, len(self.history.names), part)).alias("release"))
+        return columns
+
+    def per_person(self, pairs: Ints, *columns: pl.Series, people: Ints | None = None) -> pl.DataFrame:
+        """Columns of some (sorted) pairs, spread to the persons of their signatures."""
+        people = np.arange(self.history.named) if people is None else people
+        owner = self.pairs.signature[pairs]
+        size = np.bincount(owner, minlength=self.problem.signatures)
+        mine = self.of_person[people]
+        at = runs((np.cumsum(size) - size)[mine], size[mine])
+        person = np.repeat(people, size[mine])
+        values = self.history.values.gather(self.pairs.value[pairs][at])
+        return pl.DataFrame([*self.who(person), values.alias("value"), *(c.gather(at) for c in columns)])
+
+    def groups_in(self, release: int, people: Ints) -> tuple[Ints, Ints]:
+        """The groups in which persons can be in a release: places in ``people``, and groups or ABSENT."""
+        h, codes = self.history, self.history.group_of[release, people].astype(np.int64)
+        known = int(h.first_group[-1])
+        several = codes >= known
+        chosen = np.where(several, codes - known, 0)
+        length = np.where(several, np.diff(h.set_start)[chosen], 1) if several.any() else np.ones_like(codes)
+        owner = np.repeat(np.arange(people.size), length)
+        group = codes[owner]
+        wide = several[owner]
+        group[wide] = h.set_group[runs(h.set_start[chosen[several]], length[several])]
+        return owner, group
+
+    def span(self, signature: int) -> range:
+        """The variables of a signature."""
+        return range(int(self.problem.start[signature]), int(self.problem.start[signature + 1]))
+
+    def value_code(self, value: Any) -> int:
+        """The code of a published value."""
+        found = _places(self.history.values, value)
+        if not found.size:
+            raise UnknownPersonError(f"No release publishes the value {value!r}.")
+        return int(found[0])
+
+    def published_id(self, id: Any) -> Any:
+        """An id as the history holds it: 14 finds "14"."""
+        return self.history.ids[int(self._called(id)[0])]
+
+    def called(self, ids: Iterable[Any] | None) -> Ints:
+        """The persons with the given ids, or everybody."""
+        if ids is None:
+            return np.arange(self.history.named)
+        if isinstance(ids, str) or not isinstance(ids, Iterable):
+            ids = [ids]  # one person
+        return np.concatenate([self._called(i) for i in ids] or [np.empty(0, dtype=np.int64)])
+
+    def locate(self, id: Any, release: str | None = None) -> tuple[int | None, int]:
+        """The part of a split id that is meant (None for everybody else), and the signature."""
+        people, split = self._called(id), self.history.split_release
+        if split is None or split[people[0]] == ABSENT:
+            return None, int(self.of_person[people[0]])
+        names = [self.history.names[int(split[p])] for p in people]
+        if release not in names:
+            raise UnknownPersonError(
+                f"{id!r} stands for one person per release: give release= one of {', '.join(names)}."
+            )
+        part = self.history.names.index(release)
+        return part, int(self.of_person[people[split[people] == part][0]])
+
+    def _called(self, id: Any) -> Ints:
+        found = _places(self.history.ids, id)
+        if not found.size:
+            raise UnknownPersonError(f"No release holds a person {id!r}.", shareable="No release holds this person.")
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was worked out from the answer is worked out again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def runs(first: Ints, length: Ints) -> Ints:
+    """The places first, first + 1, … of several runs, one run after the other."""
+    found: Ints = np.arange(int(length.sum())) + np.repeat(first - (np.cumsum(length) - length), length)
+    return found
+
+
+def _places(column: pl.Series, entry: Any) -> Ints:
+    """Where ``entry`` stands in a column; a number finds the same number written as text."""
+    if column.dtype == pl.String and not isinstance(entry, str):
+        entry = str(entry)
+    try:
+        return np.asarray((column == entry).arg_true().to_numpy(), dtype=np.int64)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        return np.empty(0, dtype=np.int64)

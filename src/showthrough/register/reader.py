@@ -1,0 +1,143 @@
+"""The reader: what the adversary has beside the releases.
+
+Releases are read by somebody. What a *reader* brings along decides how persons are tied to groups: by
+the ids that a release publishes, by a membership that the reader knows, or by a register with everybody's
+quasi-identifiers. All of that, and the values that somebody outside a release may have, stands in one
+`Reader`, which is made once, checks itself, and is handed from the inference to the proofs. The public
+functions take its parts one by one (``infer(register=…, membership=…, domain=…)``) and make a reader at
+once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from showthrough.errors import InputError
+from showthrough.register.locating import names_of
+from showthrough.register.register import Register
+from showthrough.release.release import Release
+from showthrough.table.frames import need_columns, scalar, to_polars
+from showthrough.table.frozen import Frozen
+from showthrough.table.plain import as_set, fingerprint
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reader:
+    """What somebody who reads the releases has beside them.
+
+    ``membership`` maps the name of a release to a frame of id and group: everybody it lists is in one of
+    the groups listed for the id; an empty group says that the person may not be in the release.
+    ``domain`` are values that somebody outside a release may have, besides those of the history.
+    ``names`` is what the releases are called, if not by their own names.
+    """
+
+    register: Register | None = None
+    membership: Mapping[str, pl.DataFrame] = field(default_factory=Frozen)
+    domain: tuple[Any, ...] = ()
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        releases: Sequence[Release] = (),
+        *,
+        register: Any = None,
+        membership: Mapping[str, Any] | None = None,
+        domain: Iterable[Any] = (),
+    ) -> Reader:
+        """A reader of some releases, from what the public functions are given.
+
+        Releases without a sensitive column tell who is who: they join the register. The values that a
+        release declares possible join the domain.
+        """
+        if isinstance(domain, str):
+            raise InputError(f"The domain is a list of values, not the text {domain!r}.")
+        found = cls(
+            None if register is None else Register.of(register),
+            _members(membership or {}),
+            tuple(dict.fromkeys(domain)),
+        )
+        for release in releases:
+            found = found.and_read(release)
+        return found
+
+    def and_read(self, release: Release) -> Reader:
+        """The same reader with what one more release tells beside its counts."""
+        if release.sensitive is None:
+            return replace(self, register=_joined(self.register, release))
+        if not release.domain:
+            return self
+        return replace(self, domain=tuple(dict.fromkeys([*self.domain, *release.domain])))
+
+    def called(self, names: Sequence[str] | None) -> Reader:
+        """The same reader of releases that go by other names."""
+        return replace(self, names=None if names is None else tuple(names))
+
+    def names_for(self, releases: Sequence[Release]) -> list[str]:
+        """What the releases are called."""
+        return list(names_of(releases) if self.names is None else self.names)
+
+    def checked(self, releases: Sequence[Release]) -> Reader:
+        """The same reader, if all that is said of a release is said of one of these."""
+        names = names_of(releases)
+        strange = [name for name in self.membership if name not in names]
+        if strange:
+            raise InputError(f"A membership is given for {strange[0]!r}, but the releases are {', '.join(names)}.")
+        return self
+
+    def ties(self, release: Release, name: str) -> bool:
+        """Whether the persons of a release are tied to its groups by anything but their rows."""
+        return release.roles.id is not None or self.register is not None or name in self.membership
+
+    def fingerprint(self) -> str:
+        """The SHA-256 of all that the reader has."""
+        return fingerprint(
+            {
+                "register": None if self.register is None else self.register.fingerprint(),
+                "membership": {name: as_set(frame) for name, frame in self.membership.items()},
+                "domain": sorted(str(value) for value in self.domain),
+            }
+        )
+
+    def __repr__(self) -> str:
+        who = "nobody" if self.register is None else f"{len(self.register)} persons"
+        known = f", members of {', '.join(self.membership)}" if self.membership else ""
+        return f"<reader with a register of {who}{known}>"
+
+
+def telling(releases: Sequence[Release]) -> list[Release]:
+    """The releases that publish values; the others act as registers."""
+    told = [r for r in releases if r.sensitive is not None]
+    if releases and not told:
+        raise InputError("No release has a sensitive column: there is nothing to infer.")
+    return told
+
+
+def _members(membership: Mapping[str, Any]) -> Mapping[str, pl.DataFrame]:
+    """Who is in which group of a release, as frames of id and group."""
+    found = {}
+    for name, given in membership.items():
+        frame, where = to_polars(given), f"The membership of {name}"
+        need_columns(frame, ["id", "group"], where)
+        ids, groups = scalar(frame["id"], f"{where}: ids"), scalar(frame["group"], f"{where}: groups")
+        if ids.null_count():
+            raise InputError(f"{where} has rows without an id.")
+        found[name] = pl.DataFrame({"id": ids, "group": groups})
+    return Frozen(found)
+
+
+def _joined(register: Register | None, release: Release) -> Register:
+    """The register with the persons of a release without a sensitive column."""
+    if release.roles.id is None:
+        raise InputError(
+            f"{release.name or 'A release'} has neither a sensitive column nor ids: it tells nothing about "
+            "anybody. Name its sensitive column, or its id column to use it as a register."
+        )
+    own = Register.of(
+        release.records, id=release.roles.id, quasi=release.roles.quasi, where=release.name or "The release"
+    )
+    return own if register is None else register.joined(own)
