@@ -45,7 +45,7 @@ class MicroaggregatedKind(Kind):
         if roles.id is not None:
             raise InputError(f"{where}: a microaggregated release does not publish ids.")
         check_parts(parts_of(roles))
-        chosen = {**DEFAULTS, **source.options}
+        chosen = {name: source.options.get(name, default) for name, default in DEFAULTS.items()}
         _check_options(source, **chosen)
         grouped.check(source)
         ordinal = {c: _levels(c, levels, where) for c, levels in chosen["ordinal"].items()}
