@@ -20,6 +20,7 @@ from showthrough.anonymizers.table import Table
 from showthrough.errors import FileError, InputError
 from showthrough.register.locating import locate
 from showthrough.register.register import Register
+from showthrough.release.kind import Shows
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes
 from showthrough.table.files import read_bytes, written_whole
@@ -30,7 +31,7 @@ VERSION = 1
 
 def plan_of(release: Release) -> dict[str, Any] | None:
     """What another table needs to be recoded like this generalized release."""
-    if release.kind != "generalized":
+    if release.form.shows is not Shows.CELLS or not release.form.from_groups:
         return None
     made = {} if release.made is None else dict(release.made.plan)
     head = {"version": VERSION, "quasi": list(release.roles.quasi)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,8 +22,14 @@ from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading
 from showthrough.measuring.measure import Utility, measure
 from showthrough.measuring.shown import Shown
-from showthrough.release.release import Release
+from showthrough.release.columns import table_of
+from showthrough.release.kind import Shows
+from showthrough.release.kinds import KINDS
+from showthrough.release.parts import Source
+from showthrough.release.release import Release, from_source
+from showthrough.release.roles import make_roles
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.frames import to_polars
 
 GROUP = "group"
 
@@ -34,42 +40,52 @@ def publish(
     """The release of some kind that shows these groups; rows in an order that tells nothing."""
     if not (grouped.group >= 0).any():
         raise InputError("Every row would have to be suppressed: nothing is left to publish.")
-    order = publication_order(grouped.group, table.value, seed=seed)
-    if kind == "bucketized":
-        release = _bucketized(table, grouped.group, order, name, parameters)
-    else:
-        release = _by_cells(table, grouped, order, kind, name, parameters)
-    return release
+    form, order = KINDS[kind], publication_order(grouped.group, table.value, seed=seed)
+    if form.values_per_group and table.sensitive is None:
+        raise InputError(f"A {kind} release publishes values per group: name the sensitive column.")
+    source = replace(_SHOWN[form.shows](table, grouped, order), where=name or Source.where)
+    trees = table.shape.hierarchies if form.shows is Shows.CELLS else None
+    release = from_source(kind, source).called(name, None, parameters, trees)
+    if table.id is None or form.publishes_ids:
+        return release
+    return release.with_link(_link(table, order, source.rows, release))
 
 
-def _bucketized(table: Table, group: Codes, order: Any, name: str, parameters: Mapping[str, Any]) -> Release:
-    if table.sensitive is None:
-        raise InputError("A bucketized release publishes values per group: name the sensitive column.")
+def _exact(table: Table, grouped: Grouped, order: Any) -> Source:
+    """Every record as it is, with the number of its group."""
+    assert table.sensitive is not None
     label = _free(GROUP, [*table.quasi, table.sensitive, *([table.id] if table.id else [])])
     columns = [*([table.id] if table.id else []), *table.quasi, table.sensitive]
-    rows = table.frame.select(columns)[order].with_columns(pl.Series(label, group[order].astype(np.int64) + 1))
-    return Release.bucketized(
-        rows, id=table.id, sensitive=table.sensitive, group=label, quasi=table.quasi, name=name, parameters=parameters
-    )
+    number = pl.Series(label, grouped.group[order].astype(np.int64) + 1)
+    rows = table.frame.select(columns)[order].with_columns(number)
+    roles = make_roles(rows.columns, id=table.id, sensitive=table.sensitive, group=label, quasi=table.quasi)
+    return Source(rows, roles)
 
 
-def _by_cells(
-    table: Table, grouped: Grouped, order: Any, kind: str, name: str, parameters: Mapping[str, Any]
-) -> Release:
+def _cells(table: Table, grouped: Grouped, order: Any) -> Source:
+    """Every record with the cells of its group."""
+    source = _centroids(table, grouped, order)
+    coded = {c: _coded(table, c, source.rows[c]) for c in table.quasi}
+    return Source(table_of({**{c: source.rows[c] for c in source.rows.columns}, **coded}), source.roles)
+
+
+def _centroids(table: Table, grouped: Grouped, order: Any) -> Source:
+    """Every record with what the method found for its group."""
     assert grouped.cells is not None
     group = grouped.group[order]
-    cells = {c: pl.Series(c, grouped.cells[c]).gather(group) for c in table.quasi}
-    if kind == "generalized":
-        cells = {c: _coded(table, c, column) for c, column in cells.items()}
+    columns = {c: pl.Series(c, grouped.cells[c]).gather(group) for c in table.quasi}
     if table.sensitive is not None:
-        cells[table.sensitive] = table.frame[table.sensitive].gather(order)
-    more: dict[str, Any] = {"sensitive": table.sensitive, "quasi": table.quasi, "name": name, "parameters": parameters}
-    if kind == "microaggregated":
-        nominal = [c.name for c in table.columns if cells[c.name].dtype == pl.String]
-        release = Release.microaggregated(cells, nominal=nominal, **more)
-    else:
-        release = Release.generalized(cells, hierarchies=table.shape.hierarchies, **more)
-    return release if table.id is None else release.with_link(_link(table, order, cells, release))
+        columns[table.sensitive] = table.frame[table.sensitive].gather(order)
+    rows = to_polars(columns)
+    roles = make_roles(rows.columns, sensitive=table.sensitive, quasi=table.quasi)
+    return Source(rows, roles, options={"nominal": [c for c in table.quasi if rows[c].dtype == pl.String]})
+
+
+_SHOWN: Mapping[Shows, Callable[[Table, Grouped, Any], Source]] = {
+    Shows.EXACT: _exact,
+    Shows.CELLS: _cells,
+    Shows.CENTROIDS: _centroids,
+}
 
 
 def _coded(table: Table, column: str, cells: pl.Series) -> pl.Series:
@@ -93,7 +109,7 @@ def _coded(table: Table, column: str, cells: pl.Series) -> pl.Series:
     return cells.replace_strict(found, return_dtype=pl.String)
 
 
-def _link(table: Table, order: Any, cells: Mapping[str, pl.Series], release: Release) -> pl.DataFrame:
+def _link(table: Table, order: Any, cells: pl.DataFrame, release: Release) -> pl.DataFrame:
     """Who went into which published group: groups with equal cells are one."""
     label = release.cells().columns[0]
     keys = [f"q{k}" for k in range(len(table.quasi))]
@@ -126,7 +142,7 @@ def verified(table: Table, grouped: Grouped, release: Release, criteria: Sequenc
 
 def _population(table: Table, grouped: Grouped, release: Release) -> Ints:
     """Persons of the population in each group of the release; groups that print the same are one."""
-    if release.kind == "bucketized" or grouped.cells is None or grouped.persons is None:
+    if release.form.shows is Shows.EXACT or grouped.cells is None or grouped.persons is None:
         raise InputError("k-map and δ-presence are about generalized quasi-identifiers: publish a generalized release.")
     keys = [f"q{k}" for k in range(len(table.quasi))]
     cells = {c: _coded(table, c, pl.Series(c, grouped.cells[c])) for c in table.quasi}
@@ -161,7 +177,7 @@ def cost(table: Table, group: Codes, criteria: Sequence[Any], release: Release |
     found = measure(
         Grouping(table.frame, group.astype(np.int64), table.quasi), k=k, hierarchies=reading, numeric=numeric
     )
-    if release is None or release.kind != "generalized":
+    if release is None or release.form.shows is not Shows.CELLS:
         return found
     cells, size = release.cells(), release.size.to_numpy()
     shown = [Shown.of(table.frame, cells[c].alias("cell"), c, table.shape.hierarchies.get(c)) for c in table.quasi]

@@ -13,6 +13,7 @@ from showthrough.errors import InputError
 from showthrough.register.history_file import files_of, read_history, read_ids
 from showthrough.register.locating import names_of, understood
 from showthrough.register.register import Register
+from showthrough.release.kind import Shows
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
 from showthrough.table.hierarchy import Hierarchy
@@ -157,6 +158,6 @@ def how_understood(releases: Sequence[Release], register: Register | None) -> pl
     frames = [
         understood(r, name, register=register).select(pl.lit(name).alias("release"), pl.all())
         for name, r in zip(names_of(releases), releases, strict=True)
-        if r.kind in ("generalized", "counted") and r.roles.quasi
+        if r.form.shows is Shows.CELLS and r.roles.quasi
     ]
     return pl.concat(frames) if frames else pl.DataFrame()

@@ -13,6 +13,7 @@ from showthrough.criteria.several import Roles
 from showthrough.errors import InputError
 from showthrough.register.history_file import read_history
 from showthrough.release.columns import gaps
+from showthrough.release.counted import CountedKind
 from showthrough.release.reading import Given, fill_roles, read_release
 from showthrough.release.release import Release
 from showthrough.table.datapackage import read_datapackage
@@ -104,7 +105,7 @@ def _subject(path: Path, values: Path | None, columns: Columns) -> Subject:
         given = fill_roles(given, described if len(columns.sensitive) < 2 else _without_values(described))
     kind = columns.kind
     if kind is None and values is None and given.id is None and given.count is not None:
-        kind = "counted"
+        kind = CountedKind.name
     paired = values is not None or (given.id is not None and given.group is not None and given.sensitive is not None)
     if kind is not None or paired:
         if len(columns.sensitive) > 1:
@@ -116,8 +117,8 @@ def _subject(path: Path, values: Path | None, columns: Columns) -> Subject:
 
 
 def _roles(release: Release, columns: Columns) -> Roles:
-    """The groups of a bucketized release are its own, whatever quasi-identifiers other files have."""
-    quasi = None if release.kind == "bucketized" else columns.quasi
+    """Groups with values of their own are those of the release, whatever quasi-identifiers other files have."""
+    quasi = None if release.form.values_per_group else columns.quasi
     return Roles(columns.sensitive, quasi, columns.others, columns.suppressed)
 
 

@@ -45,7 +45,7 @@ def of_published(
     own = release.roles.sensitive
     named = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     chosen = [quasi] if isinstance(quasi, str) else None if quasi is None else list(quasi)
-    if release.kind == "bucketized":
+    if release.form.values_per_group:
         if named not in ([], [own]):
             raise InputError(
                 f"The values of this release stand in its column {own!r}, and only per group: no other column can be "
@@ -56,24 +56,15 @@ def of_published(
         return _by_groups(release, None, suppressed, reference)
     if named in ([], [own]):
         return _by_groups(release, chosen, suppressed, reference)
-    rows = rows_of(release)
+    rows = release.form.by_record(release)
     names = chosen if chosen is not None else [c for c in group_names(release) if c not in named]
     return of_frame(rows, sensitive, names, suppressed=suppressed, reference=reference)
 
 
 def group_names(release: Release) -> list[str]:
-    """The columns whose cells make the groups of a release that is not bucketized."""
+    """The columns whose cells make the groups, where groups are not published labels alone."""
     roles = release.roles
     return [*roles.quasi, *([roles.group] if roles.group is not None else [])]
-
-
-def rows_of(release: Release) -> pl.DataFrame:
-    """One row per published record."""
-    rows = release.to_frame()
-    if release.kind != "counted":
-        return rows
-    at = np.repeat(np.arange(rows.height), rows[release.roles.count].to_numpy())
-    return table_of({c: rows[c].alias("cell").gather(at) for c in rows.columns if c != release.roles.count})
 
 
 def _by_groups(release: Release, chosen: list[str] | None, suppressed: str | None, reference: Any) -> Counted:
@@ -107,7 +98,7 @@ def _cells(release: Release, chosen: list[str] | None) -> tuple[pl.DataFrame, li
     """What names each group, one row per group in the order of the labels, and the columns that make groups."""
     roles = release.roles
     label = "group" if roles.group is None else roles.group
-    if release.kind == "bucketized" or (chosen is None and not roles.quasi):
+    if release.form.values_per_group or (chosen is None and not roles.quasi):
         return table_of({"group": release.labels}), ["group"]
     shown = release.cells()
     first = shown.columns[0]

@@ -43,8 +43,8 @@ def count_each(release: Any, roles: Roles, reference: Any = None) -> list[tuple[
         name = only if only is not None or not hasattr(release, "tally") else release.roles.sensitive
         counted = of_release(release, only, roles.quasi, **kind)
         return [(name if counted.has_values else None, counted)]
-    if hasattr(release, "tally") and release.kind == "bucketized":
-        raise InputError("A bucketized release has one sensitive column: its values stand beside no person.")
+    if hasattr(release, "tally") and release.form.values_per_group:
+        raise InputError(f"A {release.kind} release has one sensitive column: its values stand beside no person.")
     columns = _columns(release)
     if roles.others == "together":
         return [

@@ -27,7 +27,6 @@ from showthrough.table.frames import one_kind
 
 ABSENT = -1
 CHANGED = ("refuse", "split")  # what to do with an id whose groups share no value
-LONGEST_CELLS = 80
 _FEW = 1000  # entries that are looked at one by one
 
 
@@ -92,13 +91,9 @@ class History:
 
     def group_name(self, group: int) -> str:
         """A group as a reader finds it: its label, and its cells where groups are made of cells."""
-        release, label = self.release_of(group), str(self.group_label(group))
+        release = self.release_of(group)
         published = self.releases[release]
-        if published.kind not in ("generalized", "counted") or published.roles.group or not published.roles.quasi:
-            return label
-        cells = published.records.row(group - int(self.first_group[release]))
-        told = ", ".join("*" if cell is None else str(cell) for cell in cells)
-        return f"{label} ({told})" if len(told) <= LONGEST_CELLS else f"{label} ({told[: LONGEST_CELLS - 1]}…)"
+        return published.form.group_name(published, group - int(self.first_group[release]))
 
     def groups_of(self, release: int, person: int) -> list[int]:
         """The groups in which a person can be in a release; ABSENT if it may be in none."""

@@ -26,13 +26,13 @@ from showthrough.measuring.sizes import average_size, c_avg, discernibility
 from showthrough.register.linking import candidates
 from showthrough.release.columns import table_of
 from showthrough.release.counterfeits import per_group
+from showthrough.release.kind import Shows
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
 from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 from showthrough.table.texts import as_text
 
-_CELLS = ("generalized", "counted")
 _FITS = 4  # groups that a row may fit on average while it is found out that rows fit several
 
 
@@ -98,11 +98,11 @@ def _case(release: Release, table: pl.DataFrame, mark: str | None, given: Mappin
     persons = release.size.to_numpy() - per_group(release.counterfeits, release.labels).to_numpy()
     kept = np.arange(persons.size)
     shown: tuple[Shown, ...] = ()
-    if release.kind != "bucketized" and quasi:
+    if release.form.shows is not Shows.EXACT and quasi:
         cells = table_of({c: release.cells()[c] for c in quasi})
         away = hidden_rows(cells, quasi, mark)
         kept = kept if away is None else np.flatnonzero(~away)
-        if release.kind in _CELLS:
+        if release.form.shows is Shows.CELLS:
             shown = tuple(Shown.of(table, cells[c].alias("cell").gather(kept), c, trees.get(c)) for c in quasi)
     case = _Case(release, table, quasi, kept, persons[kept], shown, trees)
     if case.suppressed < 0:
@@ -133,10 +133,10 @@ def _linked(case: _Case, id: str | None) -> Grouping | None:
 
 
 def _with_loss(found: Utility, case: _Case, linked: Grouping | None) -> Utility:
-    kind, rows = case.release.kind, case.table.height
+    rows = case.table.height
     if not case.quasi:
         return _noted(found, "No quasi-identifiers: there are no cells to lose anything.")
-    if kind == "bucketized":
+    if case.release.form.shows is Shows.EXACT:
         gone = case.suppressed / rows
         found = replace(found, gcp_published=gone, entropy_loss=gone)
         return _noted(found, "Quasi-identifiers are published as they are: only suppressed rows lose them.")
@@ -176,7 +176,7 @@ def _with_readings(found: Utility, case: _Case, linked: Grouping) -> Utility:
 def _with_queries(found: Utility, case: _Case, workload: Workload) -> Utility:
     """Random counting queries, answered from what is published."""
     sensitive = case.release.sensitive
-    if sensitive is None or not case.quasi or (case.release.kind != "bucketized" and not case.shown):
+    if sensitive is None or not case.quasi or (case.release.form.shows is not Shows.EXACT and not case.shown):
         return _noted(found, "Counting queries need published values, and cells or exact quasi-identifiers.")
     need_columns(case.table, [sensitive], "The table")
     value, labels = ordered(as_text(case.table[sensitive], f"The table: column {sensitive!r}"))
@@ -204,7 +204,7 @@ def _with_queries(found: Utility, case: _Case, workload: Workload) -> Utility:
 
 
 def _ask_rows(case: _Case, value: tuple[Ints, int], shares: Callable[[Ends], Reals], workload: Workload) -> QueryError:
-    """A bucketized release shows the quasi-identifiers of every person beside its group."""
+    """The quasi-identifiers of every person are shown beside its group."""
     release = case.release
     place = pl.DataFrame({"group": release.labels, "at": np.arange(release.labels.len())})
     members = pl.DataFrame({"group": release.person_groups()}).join(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from showthrough.register.attribute import Attribute, Candidates
 from showthrough.register.linking import candidates
 from showthrough.register.locatability import locatability
 from showthrough.release.cells import CellColumn, read_cells, runs
+from showthrough.release.kind import Shows
 from showthrough.release.parts import Source
 
 if TYPE_CHECKING:
@@ -38,17 +39,41 @@ def locate(release: Release, name: str, register: Register) -> Located:
             f"The register knows none of the quasi-identifiers of {name} ({', '.join(release.roles.quasi) or 'none'}): "
             f"its columns are {', '.join(register.quasi.columns) or 'none'}. Name the columns alike."
         )
-    if release.kind == "microaggregated":
-        from showthrough.register.nearby import near
+    return _LOCATED_BY[release.form.shows](release, name, register, shared)
 
-        found = near(release, register, shared)
-        return Located(found, locatability([], found, release=name))
-    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
-        attributes = list(pool.map(lambda column: attribute(release, name, register, column), shared))
+
+def _by_centroids(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+    """The groups whose centroids are near."""
+    from showthrough.register.nearby import near
+
+    found = near(release, register, shared)
+    return Located(found, locatability([], found, release=name))
+
+
+def _by_cells(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+    """The groups whose cells cover what is known of a person."""
+    attributes = _attributes(release, name, register, shared)
     found = candidates(attributes)
-    if release.kind == "bucketized":  # one row of exact quasi-identifiers per person: its group is the candidate
-        found = _groups_of_rows(release, found)
     return Located(found, locatability(attributes, found, release=name))
+
+
+def _by_rows(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+    """One row of exact quasi-identifiers per person: the groups of the rows that equal what is known."""
+    attributes = _attributes(release, name, register, shared)
+    found = _groups_of_rows(release, candidates(attributes))
+    return Located(found, locatability(attributes, found, release=name))
+
+
+_LOCATED_BY: Mapping[Shows, Callable[[Release, str, Register, Sequence[str]], Located]] = {
+    Shows.EXACT: _by_rows,
+    Shows.CELLS: _by_cells,
+    Shows.CENTROIDS: _by_centroids,
+}
+
+
+def _attributes(release: Release, name: str, register: Register, shared: Sequence[str]) -> list[Attribute]:
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
+        return list(pool.map(lambda column: attribute(release, name, register, column), shared))
 
 
 def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:
@@ -98,7 +123,7 @@ def _groups_of_rows(release: Release, rows: Candidates) -> Candidates:
     """From the rows that each person matches to the groups of these rows."""
     from showthrough.table.codes import positions
 
-    label = positions(release.records[release.roles.group or ""], release.labels).astype(np.int64)
+    label = positions(release.person_groups(), release.labels).astype(np.int64)
     person = np.repeat(np.arange(rows.persons), rows.counts)
     groups = release.labels.len()
     pair = np.unique(person * groups + label[rows.group])

@@ -64,8 +64,8 @@ def _by_register(release: Release, name: str, register: Register) -> Placing:
     present = np.full(len(register), -1, dtype=np.int8)
     if name in register.presence:
         present = register.presence[name].cast(pl.Int8).fill_null(-1).to_numpy().astype(np.int8)
-        if release.kind == "microaggregated" and release.locate == "nearest":
-            present[present == 1] = -1  # the nearest group is a guess: those who are there may be in another
+        if release.form.located_by_guess(release):
+            present[present == 1] = -1  # those who are there may be in another group than the ones that they fit
     return replace(_settled(release, register.ids, found.candidates, present), locatability=found.report)
 
 

@@ -9,7 +9,7 @@ table of values alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -27,6 +27,7 @@ from showthrough.release.columns import (
     table_of,
     whole,
 )
+from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles, check_parts, parts_of
 from showthrough.table.frames import need_columns, one_kind, scalar
@@ -35,8 +36,51 @@ if TYPE_CHECKING:
     from showthrough.release.release import Release
 
 
-def make(source: Source) -> Parts:
-    """The parts of a release from one table, or from Anatomy's pair."""
+class BucketizedKind(Kind):
+    """Persons with their groups, in one table or in Anatomy's pair."""
+
+    name = "bucketized"
+    shows = Shows.EXACT
+    needs = ("sensitive", "group")
+    states = ("id", "sensitive", "group")
+    publishes_ids = True
+    values_per_group = True
+    second_table = True
+    from_groups = True
+
+    def make(self, source: Source) -> Parts:
+        """The parts of a release from one table, or from Anatomy's pair."""
+        return _make(source)
+
+    def rows(self, release: Release) -> pl.DataFrame:
+        """One row per person beside the values of the group, both in an order that tells nothing."""
+        return _rows(release)
+
+    def tables(self, release: Release) -> dict[str, pl.DataFrame]:
+        """As it came: one table, or the pair."""
+        if release.shape == "rows":
+            return super().tables(release)
+        roles, tally = release.roles, release.tally
+        names = (roles.group, roles.sensitive, roles.count)
+        values = table_of({str(name): tally[c] for name, c in zip(names, tally.columns, strict=True)})
+        return {"records": _by_group(release), "values": values}
+
+    def clues_in(self, clues: Clues) -> int:
+        """Persons with ids, groups and values."""
+        told = (clues.roles.id, clues.roles.sensitive, clues.roles.group)
+        return 0 if None in told else len(told)
+
+    def entries(self, release: Release) -> dict[str, Any]:
+        """Where the counts of a pair stand."""
+        return {"count": release.roles.count} if release.shape == "pair" else {}
+
+    def person_groups(self, release: Release) -> pl.Series:
+        """Published beside each person."""
+        assert release.roles.group is not None  # checked when the release was made
+        return release.records[release.roles.group]
+
+
+def _make(source: Source) -> Parts:
     roles = source.roles
     if roles.group is None or roles.sensitive is None:
         raise InputError(f"{source.where}: a bucketized release needs a group column and a sensitive column.")
@@ -120,10 +164,9 @@ def _without_counterfeits(kept: pl.DataFrame, id: str, group: str, fake: pl.Data
     return kept.filter(~empty)
 
 
-def rows(release: Release) -> pl.DataFrame:
-    """One row per person beside the values of the group, both in an order that tells nothing."""
+def _rows(release: Release) -> pl.DataFrame:
     roles, tally = release.roles, release.tally
-    persons = by_group(release)
+    persons = _by_group(release)
     assert roles.group is not None  # checked when the release was made
     assert roles.sensitive is not None
     fake = release.counterfeits
@@ -138,7 +181,7 @@ def rows(release: Release) -> pl.DataFrame:
     return table_of({**{c: persons[c] for c in persons.columns}, roles.sensitive: spread["value"]})
 
 
-def by_group(release: Release) -> pl.DataFrame:
+def _by_group(release: Release) -> pl.DataFrame:
     """The records by group and id, or by quasi-identifiers where there are no ids: an order that tells nothing."""
     kept, roles = release.records, release.roles
     keys = [roles.group, roles.id] if roles.id is not None else [roles.group, *roles.quasi]

@@ -19,14 +19,14 @@ import polars as pl
 from showthrough.errors import FileError, InputError, ReleaseError
 from showthrough.release import link as private
 from showthrough.release import manifest
-from showthrough.release.bucketized import by_group
-from showthrough.release.columns import table_of
+from showthrough.release.kinds import KINDS
 from showthrough.release.parts import Source
 from showthrough.release.roles import make_roles
 from showthrough.table.files import parse_table, read_bytes, umask, unwritable
 from showthrough.table.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
+    from showthrough.release.kind import Kind
     from showthrough.release.release import Release
 
 FORMATS = ("csv", "parquet")
@@ -58,9 +58,10 @@ def save(release: Release, folder: str | os.PathLike[str], *, format: str, overw
         raise FileError(f"A release folder is written as one of {', '.join(FORMATS)}, not {format!r}.")
     target = Path(folder)
     _refuse_foreign(target, overwrite=overwrite)
-    types = {c.name: _type_name(c, format) for c in _columns(release)}
+    tables = _tables(release)
+    types = {c.name: _type_name(c, format) for c in _typed_columns(release, tables)}
     with _beside(target) as work:
-        files = {role: _write(frame, work / f"{role}.{format}", format) for role, frame in _tables(release).items()}
+        files = {role: _write(frame, work / f"{role}.{format}", format) for role, frame in tables.items()}
         text = manifest.write(release, types, files, _write_hierarchies(release, work))
         (work / manifest.NAME).write_bytes(text.encode(errors="replace"))
         if link and release.link is not None:
@@ -80,7 +81,6 @@ def load(folder: str | os.PathLike[str]) -> Release:
     main = home / found.files["rows" if "rows" in found.files else "records"][0]
     second = home / found.files["values"][0] if "values" in found.files else main
     tables = {role: _read(home / name, sha256, _types_in(role, found)) for role, (name, sha256) in found.files.items()}
-    texts = [c for c in columns["quasi"] if found.types.get(c) == "text" and c not in columns["ordinal"]]
     roles = {role: columns[role] for role in ("id", "sensitive", "group", "quasi", "count", "spread")}
     source = Source(
         tables["rows" if "rows" in tables else "records"],
@@ -89,9 +89,7 @@ def load(folder: str | os.PathLike[str]) -> Release:
         tables.get("values"),
         os.fspath(second),
         counterfeits=tables.get(manifest.COUNTERFEITS),
-        ordinal=columns["ordinal"],
-        nominal=texts,
-        locate=columns["locate"],
+        options=found.options,
     )
     trees = {} if found.hierarchies is None else _read_hierarchies(home, found.hierarchies)
     release = from_source(found.kind, source).called(found.name, found.date, found.parameters, trees)
@@ -130,26 +128,28 @@ def _types_in(role: str, found: manifest.Manifest) -> dict[str, str]:
     """The types of the columns of a file; counts are read by their own rule, and so are counterfeits."""
     if role == manifest.COUNTERFEITS:
         return {}
-    counts = role == "values" or found.kind == "counted"
+    counts = _holds_counts(KINDS[found.kind], role)
     return {c: t for c, t in found.types.items() if not counts or c != found.columns["count"]}
-
-
-def _columns(release: Release) -> list[pl.Series]:
-    roles = release.roles
-    columns = release.records.get_columns()
-    if roles.group is not None and release.kind != "bucketized":
-        columns = [*columns, release.labels.alias(roles.group)]
-    return columns if roles.sensitive is None else [*columns, release.tally["value"].alias(roles.sensitive)]
 
 
 def _tables(release: Release) -> dict[str, pl.DataFrame]:
     fake = {manifest.COUNTERFEITS: release.counterfeits} if release.counterfeits.height else {}
-    if release.shape == "rows":
-        return {"rows": release.to_frame(), **fake}
-    roles, tally = release.roles, release.tally
-    names = (roles.group, roles.sensitive, roles.count)
-    values = table_of({str(name): tally[c] for name, c in zip(names, tally.columns, strict=True)})
-    return {"records": by_group(release), "values": values, **fake}
+    return {**release.form.tables(release), **fake}
+
+
+def _typed_columns(release: Release, tables: Mapping[str, pl.DataFrame]) -> list[pl.Series]:
+    """The columns whose types are written down: all but counts and those of counterfeits."""
+    return [
+        frame[name]
+        for role, frame in tables.items()
+        for name in frame.columns
+        if role != manifest.COUNTERFEITS
+        if name != release.roles.count or not _holds_counts(release.form, role)
+    ]
+
+
+def _holds_counts(form: Kind, role: str) -> bool:
+    return role == "values" or form.counts_in_rows
 
 
 def _write_link(link: pl.DataFrame, path: Path) -> None:

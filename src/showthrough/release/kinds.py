@@ -1,31 +1,33 @@
-"""The kinds of release: how each is made from published tables, and how its rows look.
-
-A new kind is one file, one line in each table here, and one test file.
-"""
+"""The kinds of release: one file each, one line here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
-import polars as pl
+from showthrough.errors import InputError
+from showthrough.release.bucketized import BucketizedKind
+from showthrough.release.counted import CountedKind
+from showthrough.release.generalized import GeneralizedKind
+from showthrough.release.kind import Kind
+from showthrough.release.microaggregated import MicroaggregatedKind
 
-from showthrough.release import bucketized, counted, generalized, grouped, microaggregated
-from showthrough.release.parts import Parts, Source
+RANDOMIZED = ("noisy", "randomized", "randomised", "pram", "randomized response", "randomised response", "perturbed")
 
-if TYPE_CHECKING:
-    from showthrough.release.release import Release
-
-MAKE: dict[str, Callable[[Source], Parts]] = {
-    "bucketized": bucketized.make,
-    "generalized": generalized.make,
-    "counted": counted.make,
-    "microaggregated": microaggregated.make,
+KINDS: dict[str, Kind] = {
+    BucketizedKind.name: BucketizedKind(),
+    GeneralizedKind.name: GeneralizedKind(),
+    CountedKind.name: CountedKind(),
+    MicroaggregatedKind.name: MicroaggregatedKind(),
 }
 
-ROWS: dict[str, Callable[[Release], pl.DataFrame]] = {
-    "bucketized": bucketized.rows,
-    "generalized": grouped.rows,
-    "counted": grouped.count_rows,
-    "microaggregated": grouped.rows,
-}
+
+def known_kind(kind: Any, lead: str) -> Kind:
+    """The kind of that name if it is one that can be read; ``lead`` begins the sentence that says it is not."""
+    if isinstance(kind, str) and kind in KINDS:
+        return KINDS[kind]
+    if isinstance(kind, str) and kind.strip().lower().replace("_", " ").replace("-", " ") in RANDOMIZED:
+        raise InputError(
+            f"{lead} {kind!r}: randomized releases (noise, PRAM, randomized response) are not covered. "
+            f"The kinds that are: {', '.join(KINDS)}."
+        )
+    raise InputError(f"{lead} {kind!r}; this showthrough reads: {', '.join(KINDS)}.")

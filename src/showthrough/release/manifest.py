@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from showthrough.errors import FileError, InputError
-from showthrough.release.roles import known_kind
+from showthrough.release.kinds import known_kind
 from showthrough.table.files import read_bytes
 
 if TYPE_CHECKING:
+    from showthrough.release.kind import Kind
     from showthrough.release.release import Release
 
 NAME = "release.toml"
@@ -40,6 +41,7 @@ class Manifest:
     types: Mapping[str, str]
     parameters: Mapping[str, Any]
     files: Mapping[str, tuple[str, str]]
+    options: Mapping[str, Any]  # what only the kind understands
     hierarchies: str | None = None  # SHA-256 of the file with the hierarchies
 
 
@@ -60,10 +62,7 @@ def write(
         "group": roles.group if roles.group is not None else False,
         "quasi": list(roles.quasi),
     }
-    if release.shape == "pair" or release.kind == "counted":
-        columns["count"] = roles.count
-    if release.kind == "microaggregated":
-        columns |= {"spread": dict(roles.spread), "ordinal": dict(release.ordinal), "locate": release.locate}
+    columns |= release.form.entries(release)
     if release.domain:
         columns["domain"] = list(release.domain)
     parts = [_entries(head), "[columns]\n" + _entries(columns), "[types]\n" + _entries(types)]
@@ -122,18 +121,21 @@ def read(home: Path) -> Manifest:
     if version != VERSION:
         raise FileError(f"{path} is of version {version}; this showthrough reads version {VERSION}.")
     try:
-        kind = known_kind(kind, f"{path} describes a release of kind")
+        form = known_kind(kind, f"{path} describes a release of kind")
     except InputError as problem:
         raise FileError(str(problem)) from None
     date = found.get("date")
+    columns = _columns(found.get("columns"), form, path)
+    types = _table_of_text(found.get("types", {}), "types", path)
     return Manifest(
-        kind=kind,
+        kind=form.name,
         name=str(found.get("name") or home.resolve().name),
         date=None if date is None else str(date),
-        columns=_columns(found.get("columns"), kind, path),
-        types=_table_of_text(found.get("types", {}), "types", path),
+        columns=columns,
+        types=types,
         parameters=_table(found.get("parameters", {}), "parameters", path),
-        files=_files(found.get("files"), kind, path),
+        files=_files(found.get("files"), form, path),
+        options=_options(form, columns, types, path),
         hierarchies=_hierarchies(found.get("hierarchies"), path),
     )
 
@@ -146,40 +148,50 @@ def _hierarchies(found: Any, path: Path) -> str | None:
     return str(found["sha256"])
 
 
-def _columns(found: Any, kind: str, path: Path) -> dict[str, Any]:
-    columns = {"quasi": [], "count": "count", **_OPTIONS, **_table(found, "columns", path)}
+def _options(form: Kind, columns: Mapping[str, Any], types: Mapping[str, str], path: Path) -> dict[str, Any]:
+    try:
+        return form.options_in(columns, types)
+    except InputError as problem:
+        raise FileError(f"{path}: {problem}") from None
+
+
+def _columns(found: Any, form: Kind, path: Path) -> dict[str, Any]:
+    columns = {"quasi": [], "count": "count", "spread": {}, "domain": [], **_table(found, "columns", path)}
     quasi = columns["quasi"]
-    if kind == "bucketized":
-        single = [columns.get(role) for role in ("sensitive", "group", "count")]
-        named = all(isinstance(c, str) for c in single) and isinstance(columns.get("id"), (str, bool))
-        if not named or columns["id"] is True or not isinstance(quasi, list):
-            raise FileError(f"{path} must name id, sensitive and group under [columns], and list quasi.")
+    if form.states:
+        bare = [role for role in form.states if not _stated(columns.get(role), needed=role in form.needs)]
+        if bare or not isinstance(columns["count"], str) or not isinstance(quasi, list):
+            *first, last = form.states
+            named = f"{', '.join(first)} and {last}" if first else last
+            raise FileError(f"{path} must name {named} under [columns], and list quasi.")
     for role in ("id", "sensitive", "group"):
         name = columns.setdefault(role, False)
         if name is not False and not isinstance(name, str):
             raise FileError(f"{path}: {role} under [columns] must be the name of a column, or false.")
         columns[role] = name if isinstance(name, str) else None
     texts = isinstance(quasi, list) and all(isinstance(c, str) for c in quasi)
-    if not texts or not isinstance(columns["count"], str) or not isinstance(columns["locate"], str):
+    if not texts or not isinstance(columns["count"], str):
         raise FileError(f"{path} must list quasi under [columns], and name columns by text.")
     if not isinstance(columns["domain"], list) or any(isinstance(v, (list, dict)) for v in columns["domain"]):
         raise FileError(f"{path}: domain under [columns] must be a list of values.")
     _table_of_text(columns["spread"], "columns.spread", path)
-    levels = _table(columns["ordinal"], "columns.ordinal", path).values()
-    if not all(isinstance(entry, list) and all(isinstance(level, str) for level in entry) for entry in levels):
-        raise FileError(f"{path}: every entry of [columns.ordinal] must be a list of levels.")
     return columns
 
 
-def _files(found: Any, kind: str, path: Path) -> dict[str, tuple[str, str]]:
+def _stated(entry: Any, *, needed: bool) -> bool:
+    """Whether a role is named, or said to be played by no column."""
+    return isinstance(entry, str) or (entry is False and not needed)
+
+
+def _files(found: Any, form: Kind, path: Path) -> dict[str, tuple[str, str]]:
     entries = found if isinstance(found, list) else []
     texts = [e for e in entries if isinstance(e, dict) and all(isinstance(e.get(k), str) for k in _FILE)]
     if not texts or len(texts) < len(entries):
         raise FileError(f"{path} must list its files with role, name and sha256.")
     files = {e["role"]: (e["name"], e["sha256"]) for e in texts}
-    shapes = SHAPES if kind == "bucketized" else SHAPES[:1]
+    shapes = SHAPES if form.second_table else SHAPES[:1]
     if files.keys() - {COUNTERFEITS} not in shapes or len(files) < len(texts):
-        pair = ", or one of records and one of values" if kind == "bucketized" else ""
+        pair = ", or one of records and one of values" if form.second_table else ""
         raise FileError(f"{path} must name {'either ' if pair else ''}one file of rows{pair}.")
     for name, _ in files.values():
         if name in ("", ".", "..") or any(c in name for c in "/\\:\x00"):
@@ -188,7 +200,6 @@ def _files(found: Any, kind: str, path: Path) -> dict[str, tuple[str, str]]:
 
 
 _FILE = ("role", "name", "sha256")
-_OPTIONS: dict[str, Any] = {"spread": {}, "ordinal": {}, "locate": "nearest", "domain": []}
 
 
 def _table(found: Any, name: str, path: Path) -> dict[str, Any]:

@@ -9,50 +9,102 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from showthrough.errors import InputError, ReleaseError
 from showthrough.release import grouped
 from showthrough.release.columns import cell_text, listed
+from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import check_parts, parts_of
 from showthrough.table.frames import scalar
 from showthrough.table.frozen import Frozen
 
+if TYPE_CHECKING:
+    from showthrough.release.release import Release
+
 LOCATE = ("nearest", "within")
+DEFAULTS: Mapping[str, Any] = Frozen({"ordinal": {}, "nominal": (), "locate": "nearest"})
 _CODE = r"^[+-]?0\d"  # 02139 is a name made of digits, not a number
 
 
-def make(source: Source) -> Parts:
-    """The parts of a release from its rows."""
-    roles, where = source.roles, source.where
-    if roles.id is not None:
-        raise InputError(f"{where}: a microaggregated release does not publish ids.")
-    check_parts(parts_of(roles))
-    _check_options(source)
-    grouped.check(source)
-    ordinal = {c: _levels(c, source.ordinal[c], where) for c in source.ordinal}
-    cells = {c: _centroids(source, c, ordinal.get(c)) for c in roles.quasi}
-    spread = {c: _spread(source, c) for c in roles.spread.values()}
-    parts = grouped.parts_of_rows(source, {**cells, **spread})
-    return replace(parts, ordinal=Frozen(ordinal), locate=source.locate)
+class MicroaggregatedKind(Kind):
+    """Records with the centroid of their group and perhaps its spread."""
+
+    name = "microaggregated"
+    shows = Shows.CENTROIDS
+    needs = ("quasi",)
+    options = ("spread", "ordinal", "nominal", "locate")
+    from_groups = True
+
+    def make(self, source: Source) -> Parts:
+        """The parts of a release from its rows."""
+        roles, where = source.roles, source.where
+        if roles.id is not None:
+            raise InputError(f"{where}: a microaggregated release does not publish ids.")
+        check_parts(parts_of(roles))
+        chosen = {name: source.options.get(name, default) for name, default in DEFAULTS.items()}
+        _check_options(source, **chosen)
+        grouped.check(source)
+        ordinal = {c: _levels(c, levels, where) for c, levels in chosen["ordinal"].items()}
+        cells = {c: _centroids(source, c, ordinal.get(c), nominal=c in chosen["nominal"]) for c in roles.quasi}
+        spread = {c: _spread(source, c) for c in roles.spread.values()}
+        parts = grouped.parts_of_rows(source, {**cells, **spread})
+        return replace(parts, options={"ordinal": Frozen(ordinal), "locate": chosen["locate"]})
+
+    def rows(self, release: Release) -> pl.DataFrame:
+        """One row per record."""
+        return grouped.rows(release)
+
+    def clues_in(self, clues: Clues) -> int:
+        """Quasi-identifiers with a spread or with ordered levels."""
+        told = clues.roles
+        if clues.pair or told.id is not None or told.quasi is None:
+            return 0
+        return 2 if told.spread or clues.options["ordinal"] else 0
+
+    def entries(self, release: Release) -> dict[str, Any]:
+        """Spread and levels of the columns, and how persons are located."""
+        return {"spread": dict(release.roles.spread), "ordinal": dict(release.ordinal), "locate": release.locate}
+
+    def options_in(self, columns: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
+        """Columns of text without levels are names."""
+        found = {name: columns[name] for name in ("ordinal", "locate") if name in columns}
+        levels = found.get("ordinal", {})
+        _check_entries(levels, found.get("locate", ""))
+        names = [c for c in columns["quasi"] if types.get(c) == "text" and c not in levels]
+        return {**found, "nominal": names}
+
+    def located_by_guess(self, release: Release) -> bool:
+        """The nearest centroid need not be that of the person's own group."""
+        return release.locate == "nearest"
 
 
-def _check_options(source: Source) -> None:
+def _check_entries(levels: Any, locate: Any) -> None:
+    """What a release.toml says was written by anybody."""
+    if not isinstance(levels, Mapping):
+        raise InputError("expected a table [columns.ordinal].")
+    if not all(isinstance(own, list) and all(isinstance(level, str) for level in own) for own in levels.values()):
+        raise InputError("every entry of [columns.ordinal] must be a list of levels.")
+    if not isinstance(locate, str):
+        raise InputError("locate is not text: it must list quasi under [columns], and name columns by text.")
+
+
+def _check_options(source: Source, ordinal: Mapping[str, Any], nominal: Sequence[str], locate: str) -> None:
     roles, where = source.roles, source.where
-    if source.locate not in LOCATE:
-        raise InputError(f"{where}: persons are located by one of {', '.join(LOCATE)}, not {source.locate!r}.")
-    if source.locate == "within" and not roles.spread:
+    if locate not in LOCATE:
+        raise InputError(f"{where}: persons are located by one of {', '.join(LOCATE)}, not {locate!r}.")
+    if locate == "within" and not roles.spread:
         raise InputError(f'{where}: locate="within" needs the published spread of the groups: name its columns.')
-    if isinstance(source.nominal, str):
+    if isinstance(nominal, str):
         raise InputError(f"{where}: nominal is a list of columns.")
-    for what, names in (("spread", roles.spread), ("ordinal", source.ordinal), ("nominal", source.nominal)):
+    for what, names in (("spread", roles.spread), ("ordinal", ordinal), ("nominal", nominal)):
         other = [name for name in names if name not in roles.quasi]
         if other:
             raise InputError(f"{where}: {what} names {other[0]!r}, which is none of the quasi-identifiers.")
-    both = [name for name in source.nominal if name in source.ordinal]
+    both = [name for name in nominal if name in ordinal]
     if both:
         raise InputError(f"{where}: the column {both[0]!r} is either ordinal or nominal, not both.")
 
@@ -64,7 +116,7 @@ def _levels(name: str, levels: Sequence[Any], where: str) -> tuple[str, ...]:
     return texts
 
 
-def _centroids(source: Source, name: str, levels: tuple[str, ...] | None) -> pl.Series:
+def _centroids(source: Source, name: str, levels: tuple[str, ...] | None, *, nominal: bool) -> pl.Series:
     what = f"{source.where}: column {name!r}"
     if levels is not None:
         text = cell_text(source.rows[name], what)
@@ -75,7 +127,7 @@ def _centroids(source: Source, name: str, levels: tuple[str, ...] | None) -> pl.
     column = scalar(source.rows[name], what)
     if column.dtype.is_temporal():
         raise ReleaseError(f"{what} holds {column.dtype}: give the centroids of dates and times as numbers.")
-    if name in source.nominal or column.dtype == pl.Boolean:
+    if nominal or column.dtype == pl.Boolean:
         return cell_text(column, what)
     if column.dtype.is_numeric():
         return _finite(column, what)

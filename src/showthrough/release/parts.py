@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,9 +21,7 @@ class Source:
     values: pl.DataFrame | None = None
     table: str = "The release (table of values)"
     counterfeits: Any = None
-    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    nominal: Sequence[str] = ()
-    locate: str = "nearest"
+    options: Mapping[str, Any] = field(default_factory=dict)  # what only the kind understands
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,6 @@ class Parts:
     counterfeits: pl.DataFrame
     shape: str = "rows"
     person_group: pl.Series | None = None
-    ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    locate: str = "nearest"
+    options: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     first_row: pl.Series | None = None

@@ -12,15 +12,19 @@ import polars as pl
 
 from showthrough.errors import FileError, InputError
 from showthrough.release import folder, microaggregated
+from showthrough.release.kind import Clues, Kind, Shows
+from showthrough.release.kinds import KINDS, known_kind
 from showthrough.release.parts import Source
 from showthrough.release.recode import read_value_map
 from showthrough.release.release import Release, from_source
-from showthrough.release.roles import known_kind, make_roles
+from showthrough.release.roles import make_roles
 from showthrough.table.datapackage import read_datapackage
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns
 from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import as_hierarchy
+
+_EXACT = " (the quasi-identifiers are exact)"
 
 
 @dataclass(frozen=True)
@@ -152,21 +156,24 @@ def _from_file(
     plain: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> Release:
+    form: Kind | None = None
+    clues = Clues(given, values is not None, options)
     if kind is not None:
-        kind = known_kind(kind, f"{source} is said to be of kind")
-        _need_roles(source, kind, given)
+        form = known_kind(kind, f"{source} is said to be of kind")
+        _need_roles(source, form, given)
     elif given.count is None or given.id is not None or values is not None:
-        kind = _guess(source, given, pair=values is not None, options=options)
+        form = _guessed(source, clues)
     rows = read_table(source, encoding=plain["encoding"])
-    if kind != "bucketized":
+    if form is None:  # a count was named: the file has it, or it is what the command line always says
+        form = _guessed(source, replace(clues, columns=rows.columns))
+    if form.shows is not Shows.EXACT:
         rows = _with_gaps(rows, given.quasi, *plain["missing"])
-    if kind is None:  # a count was named: the file has it, or it is what the command line always says
-        kind = _counted_or_other(source, rows.columns, given, options)
-    _check_only_microaggregated(source, kind, given, options)
-    if values is not None and kind != "bucketized":
-        raise InputError(f"{source}: only a bucketized release has a second table of values, not a {kind} one.")
+    _refuse_strange_options(source, form, given, options)
+    if values is not None and not form.second_table:
+        able = " or ".join(k.name for k in KINDS.values() if k.second_table)
+        raise InputError(f"{source}: only a {able} release has a second table of values, not a {form.name} one.")
     count = given.count or "count"
-    columns = [c for c in rows.columns if kind != "counted" or c != count]
+    columns = [c for c in rows.columns if not form.counts_in_rows or c != count]
     named = {"id": given.id, "sensitive": given.sensitive, "group": given.group, "spread": given.spread}
     fake = plain["counterfeits"]
     tables = Source(
@@ -176,69 +183,51 @@ def _from_file(
         None if values is None else read_table(values, encoding=plain["encoding"]),
         source if values is None else os.fspath(values),
         None if fake is None else read_table(fake, encoding=plain["encoding"]),
-        **options,
+        options=options,
     )
-    return from_source(kind, tables)
+    return from_source(form.name, tables)
 
 
-def _check_only_microaggregated(source: str, kind: str, given: Given, options: Mapping[str, Any]) -> None:
+def _refuse_strange_options(source: str, form: Kind, given: Given, options: Mapping[str, Any]) -> None:
     """Options that another kind would silently ignore."""
-    said = {**options, "spread": given.spread, "locate": None if options["locate"] == "nearest" else options["locate"]}
-    strange = [name for name in ("spread", "ordinal", "nominal", "locate") if said[name]]
-    if strange and kind != "microaggregated":
+    said = {"spread": given.spread, **options, "locate": None if options["locate"] == "nearest" else options["locate"]}
+    strange = [name for name, choice in said.items() if choice and name not in form.options]
+    if strange:
+        other = " or ".join(k.name for k in KINDS.values() if strange[0] in k.options)
         raise InputError(
-            f"{source} is taken for a {kind} release, but {strange[0]} describes a microaggregated one: say which with "
+            f"{source} is taken for a {form.name} release, but {strange[0]} describes a {other} one: say which with "
             "its kind."
         )
 
 
-_NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {  # of each tuple, one
-    "bucketized": (("sensitive",), ("group",)),
-    "generalized": (("quasi",),),
-    "counted": (("sensitive",),),
-    "microaggregated": (("quasi",),),
-}
-
-
-def _need_roles(source: str, kind: str, given: Given) -> None:
+def _need_roles(source: str, form: Kind, given: Given) -> None:
     """A kind that was named has the roles it needs."""
-    missing = [f"--{roles[0]}" for roles in _NEEDS[kind] if all(getattr(given, role) is None for role in roles)]
+    missing = [f"--{role}" for role in form.needs if getattr(given, role) is None]
     if missing:
         raise InputError(
-            f"{source} is a plain file without a release.toml: a {kind} release needs {', '.join(missing)}."
+            f"{source} is a plain file without a release.toml: a {form.name} release needs {', '.join(missing)}."
         )
 
 
-def _guess(source: str, given: Given, *, pair: bool, options: Mapping[str, Any]) -> str:
-    """The kind that the roles tell."""
-    if not pair and given.id is None and given.quasi is not None:
-        if given.spread or options["ordinal"]:
-            return "microaggregated"
-        if given.group is None:
-            return "generalized"
+def _guessed(source: str, clues: Clues) -> Kind:
+    """The kind that most clues speak for."""
+    found = max(KINDS.values(), key=lambda kind: kind.clues_in(clues))
+    given, count = clues.roles, clues.roles.count or "count"
+    if clues.columns is not None and count != "count" and not found.counts_in_rows:
+        need_columns(pl.DataFrame(schema=list(clues.columns)), [count], source)
+    if found.clues_in(clues):
+        return found
+    if not clues.pair and given.id is None and given.quasi is not None:
+        *first, last = (k.name + _EXACT * (k.shows is Shows.EXACT) for k in KINDS.values())
         raise InputError(
-            f"{source} has quasi-identifiers and a group column but no ids: say with --kind whether it is bucketized "
-            "(the quasi-identifiers are exact), generalized, counted or microaggregated."
+            f"{source} has quasi-identifiers and a group column but no ids: say with --kind whether it is "
+            f"{', '.join(first)} or {last}."
         )
-    if given.id is not None and given.quasi is not None and given.sensitive is None and not pair:
-        return "generalized"
-    needed = ("id", "sensitive", "group")
-    missing = [f"--{role}" for role in needed if getattr(given, role) is None]
-    if missing:
-        raise InputError(
-            f"{source} is a plain file without a release.toml: name its columns with {', '.join(missing)}. "
-            "A release without ids needs --quasi, or --kind."
-        )
-    return "bucketized"
-
-
-def _counted_or_other(source: str, columns: Sequence[str], given: Given, options: Mapping[str, Any]) -> str:
-    count = given.count or "count"
-    if count in columns and given.sensitive is not None and (given.group is not None or given.quasi is not None):
-        return "counted"
-    if count != "count":
-        need_columns(pl.DataFrame(schema=list(columns)), [count], source)
-    return _guess(source, given, pair=False, options=options)
+    missing = [f"--{role}" for role in ("id", "sensitive", "group") if getattr(given, role) is None]
+    raise InputError(
+        f"{source} is a plain file without a release.toml: name its columns with {', '.join(missing)}. "
+        "A release without ids needs --quasi, or --kind."
+    )
 
 
 def _stem(path: str) -> str:

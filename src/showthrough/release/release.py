@@ -11,9 +11,11 @@ import polars as pl
 
 from showthrough.errors import ReleaseError
 from showthrough.release import counterfeits as fakes
-from showthrough.release import kinds, microaggregated, recode
 from showthrough.release import link as private
+from showthrough.release import microaggregated, recode
 from showthrough.release.columns import group_sizes, table_of
+from showthrough.release.kind import Kind
+from showthrough.release.kinds import KINDS
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles as Roles
 from showthrough.release.roles import make_roles
@@ -54,8 +56,7 @@ class Release:
     hierarchies: Mapping[str, Any] = field(default_factory=_nothing)
     link: pl.DataFrame | None = None
     person_group: pl.Series | None = None
-    ordinal: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
-    locate: str = "nearest"
+    options: Mapping[str, Any] = field(default_factory=_nothing)  # what only its kind understands
     made: Any = None  # how `anonymize` made it and what it cost; never saved
     domain: tuple[Any, ...] = ()  # values that the publisher declares possible, whether they occur or not
     source: str = ""  # the file, for messages
@@ -181,8 +182,8 @@ class Release:
         """
         rows = to_polars(frame)
         roles = make_roles(rows.columns, sensitive=sensitive, group=group, quasi=quasi, spread=spread)
-        more = microaggregated.options(ordinal, nominal)
-        source = Source(rows, roles, name or "The release", counterfeits=counterfeits, locate=locate, **more)
+        options = {**microaggregated.options(ordinal, nominal), "locate": locate}
+        source = Source(rows, roles, name or "The release", counterfeits=counterfeits, options=options)
         return from_source("microaggregated", source).called(name, date, parameters, hierarchies)
 
     def called(
@@ -200,6 +201,22 @@ class Release:
             parameters=Frozen(dict(parameters or {})),
             hierarchies=Frozen({c: as_hierarchy(h) for c, h in (hierarchies or {}).items()}),
         )
+
+    @property
+    def form(self) -> Kind:
+        """Its kind as an object that answers how such releases behave."""
+        return KINDS[self.kind]
+
+    @property
+    def ordinal(self) -> Mapping[str, tuple[str, ...]]:
+        """The levels of ordered centroids, lowest first."""
+        found: Mapping[str, tuple[str, ...]] = self.options.get("ordinal", _nothing())
+        return found
+
+    @property
+    def locate(self) -> str:
+        """Whether persons are sought at the nearest centroid, or at all centroids within the spread."""
+        return str(self.options.get("locate", "nearest"))
 
     @property
     def sensitive(self) -> str | None:
@@ -231,9 +248,7 @@ class Release:
 
     def person_groups(self) -> pl.Series:
         """The group of each row of ``records``."""
-        if self.kind == "bucketized" and self.roles.group is not None:
-            return self.records[self.roles.group]
-        return self.labels if self.person_group is None else self.person_group
+        return self.form.person_groups(self)
 
     def with_link(self, frame: Any) -> Release:
         """The same release with the publisher's private link (id, group), which is saved only on request."""
@@ -269,7 +284,7 @@ class Release:
         Both orders are made from published facts alone, so the row in which a value stands tells
         nothing, whatever the order of the frame that the release was made from.
         """
-        return kinds.ROWS[self.kind](self)
+        return self.form.rows(self)
 
     def save(
         self,
@@ -334,5 +349,5 @@ class Release:
 
 def from_source(kind: str, source: Source) -> Release:
     """A release without a name from published tables."""
-    parts = kinds.MAKE[kind](source)
+    parts = KINDS[kind].make(source)
     return Release(kind, "", **{f.name: getattr(parts, f.name) for f in fields(Parts)})

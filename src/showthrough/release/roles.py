@@ -1,4 +1,4 @@
-"""Which column plays which part, and which kinds of release there are."""
+"""Which column plays which part."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import Any
 
 from showthrough.errors import InputError
 from showthrough.table.frozen import Frozen
-
-KINDS = ("bucketized", "generalized", "counted", "microaggregated")
-RANDOMIZED = ("noisy", "randomized", "randomised", "pram", "randomized response", "randomised response", "perturbed")
 
 
 @dataclass(frozen=True)
@@ -61,18 +58,6 @@ def parts_of(roles: Roles) -> list[tuple[str, str | None]]:
     quasi: list[tuple[str, str | None]] = [("quasi", name) for name in roles.quasi]
     spread: list[tuple[str, str | None]] = [("spread", name) for name in roles.spread.values()]
     return [("id", roles.id), ("group", roles.group), *quasi, ("sensitive", roles.sensitive), *spread]
-
-
-def known_kind(kind: Any, lead: str) -> str:
-    """The kind if it is one that can be read; ``lead`` begins the sentence that says it is not."""
-    if isinstance(kind, str) and kind in KINDS:
-        return kind
-    if isinstance(kind, str) and kind.strip().lower().replace("_", " ").replace("-", " ") in RANDOMIZED:
-        raise InputError(
-            f"{lead} {kind!r}: randomized releases (noise, PRAM, randomized response) are not covered. "
-            f"The kinds that are: {', '.join(KINDS)}."
-        )
-    raise InputError(f"{lead} {kind!r}; this showthrough reads: {', '.join(KINDS)}.")
 
 
 def _text(name: Any) -> str | None:

@@ -14,11 +14,13 @@ from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publishing import alike, cost, made, publish, verified
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
+from showthrough.release.bucketized import BucketizedKind
+from showthrough.release.kind import Shows
+from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.republish import Republish, republish
 from showthrough.republishing.together import told_together
 
-OUTPUTS = ("generalized", "bucketized", "microaggregated")
 STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
 
 
@@ -103,14 +105,7 @@ def anonymize(
         passes=passes,
         progress=None if progress is None else (lambda done, every: progress(f"{method}: {done} of {every}")),
     )
-    kind = _one_of("output", output or chosen.kind, OUTPUTS)
-    if kind == "microaggregated" and chosen.kind != kind:
-        raise InputError("Only the method mdav publishes centroids.")
-    if kind == "bucketized" and shape.limits:
-        raise InputError(
-            "Top and bottom coding (limits) changes what a generalized or microaggregated release prints; a bucketized "
-            "one publishes quasi-identifiers as they are."
-        )
+    kind = _output(chosen, output, shape)
     if strategy != "independent":
         if plan is not None:
             raise InputError("A plan is followed by the independent strategy; audit the pair afterwards.")
@@ -119,7 +114,7 @@ def anonymize(
             criteria=tuple(criteria),
             history=tuple(history),
             policy=policy,
-            kind=_one_of("output", output or _default(chosen, strategy), ("bucketized", "generalized")),
+            kind=_one_of("output", output or _default(chosen, strategy), _outputs(Shows.EXACT, Shows.CELLS)),
             name=name,
             seed=options.seed,
             changed=changed,
@@ -167,7 +162,8 @@ def _finished(
     accept: bool,
 ) -> Release:
     """Publish, let the criteria judge, and say what it cost."""
-    if kind == "generalized" and grouped.cells is None:
+    form = KINDS[kind]
+    if form.shows is Shows.CELLS and grouped.cells is None:
         grouped = replace(grouped, cells=_tight(table, grouped))
     parameters = {"method": method.name, "criteria": [str(c) for c in criteria]}
     release = publish(table, grouped, kind=kind, name=name, seed=seed, parameters=parameters)
@@ -179,13 +175,34 @@ def _finished(
             "(--accept-violations) gives the release as it is.",
             release=release,
         )
-    utility = None if kind == "bucketized" else cost(table, alike(table, grouped), criteria, release)
+    utility = None if form.shows is Shows.EXACT else cost(table, alike(table, grouped), criteria, release)
     return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
 
 
 def _default(method: Method, strategy: str) -> str:
     """A guard publishes what its method does; the other strategies are about groups of persons with ids."""
-    return method.kind if strategy == "guarded" and method.kind == "generalized" else "bucketized"
+    return method.kind if strategy == "guarded" and KINDS[method.kind].shows is Shows.CELLS else BucketizedKind.name
+
+
+def _output(method: Method, output: str | None, shape: Shape) -> str:
+    """The kind that is published; only what a method made can be."""
+    kind = _one_of("output", output or method.kind, _outputs(*Shows))
+    shows = KINDS[kind].shows
+    if shows is Shows.CENTROIDS and KINDS[method.kind].shows is not shows:
+        able = [m.name for m in METHODS.values() if KINDS[m.kind].shows is shows]
+        raise InputError(f"Only the method {' or '.join(able)} publishes centroids.")
+    if shows is Shows.EXACT and shape.limits:
+        printed = " or ".join(_outputs(Shows.CELLS, Shows.CENTROIDS))
+        raise InputError(
+            f"Top and bottom coding (limits) changes what a {printed} release prints; a {kind} "
+            "one publishes quasi-identifiers as they are."
+        )
+    return kind
+
+
+def _outputs(*shows: Shows) -> tuple[str, ...]:
+    """The kinds that can be published and show quasi-identifiers in one of these ways."""
+    return tuple(kind.name for kind in KINDS.values() if kind.from_groups and kind.shows in shows)
 
 
 def _tight(table: Table, grouped: Grouped) -> Mapping[str, Sequence[str]]:

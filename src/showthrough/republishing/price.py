@@ -11,6 +11,8 @@ from showthrough.anonymizers.table import Table
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, gcp
 from showthrough.measuring.queries import Workload, query_error
+from showthrough.release.kind import Shows
+from showthrough.release.kinds import KINDS
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 
@@ -37,7 +39,7 @@ class Price:
 
 
 def price(table: Table, past: Past, proposal: Proposal, *, kind: str) -> Price:
-    """Measure a proposal, published bucketized or generalized."""
+    """Measure a proposal, published as a release of some kind."""
     found = proposal.numbered()
     grouping = Grouping(table.frame, found.group.astype(np.int64), table.quasi)
     numeric = tuple(c.name for c in table.columns if c.shown == "range")
@@ -49,7 +51,7 @@ def price(table: Table, past: Past, proposal: Proposal, *, kind: str) -> Price:
         known = table.frame[table.sensitive].unique()
         fakes = fakes.filter(pl.col("value").is_in(known.cast(past.values.dtype).implode()))
         fakes = fakes.with_columns(pl.col("value").cast(known.dtype)).group_by("group", "value").agg(n=pl.len())
-        shown = "exact" if kind == "bucketized" else "range"
+        shown = "exact" if KINDS[kind].shows is Shows.EXACT else "range"
         workload = Workload(queries=QUERIES)
         error = query_error(
             grouping, sensitive=table.sensitive, published=shown, workload=workload, counterfeits=fakes

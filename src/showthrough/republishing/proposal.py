@@ -13,7 +13,11 @@ from showthrough.anonymizers.describe import tight_cells
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError
-from showthrough.release.release import Release
+from showthrough.release.kind import Shows
+from showthrough.release.kinds import KINDS
+from showthrough.release.parts import Source
+from showthrough.release.release import Release, from_source
+from showthrough.release.roles import make_roles
 from showthrough.republishing.past import Past
 from showthrough.table.arrays import Codes
 
@@ -67,8 +71,8 @@ class Proposal:
 def release_of(
     table: Table, past: Past, proposal: Proposal, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
 ) -> Release:
-    """Publish a proposal, bucketized or generalized, with the number of counterfeits per group."""
-    found = proposal.numbered()
+    """Publish a proposal as exact records or cells, with the number of counterfeits per group."""
+    found, form = proposal.numbered(), KINDS[kind]
     if not (found.group >= 0).any():
         raise InputError("Every record would be held back: nothing is left to publish.")
     order = publication_order(found.group, table.value, seed=seed)
@@ -78,9 +82,9 @@ def release_of(
     fake = past.values.gather(found.counterfeit_value).cast(real.dtype)
     groups = np.concatenate([found.group[order], found.counterfeit_group]).astype(np.int64)
     columns: dict[str, pl.Series] = {}
-    if kind == "bucketized" and table.id is not None:
+    if form.publishes_ids and table.id is not None:
         columns[table.id] = _with_gaps(table.frame[table.id].gather(order), fake.len())
-    if kind == "bucketized":
+    if form.shows is Shows.EXACT:
         columns |= {c: _with_gaps(table.frame[c].gather(order), fake.len()) for c in table.quasi}
     else:
         cells = tight_cells(table.columns, found.group)
@@ -92,14 +96,12 @@ def release_of(
     rows = pl.DataFrame(columns)
     numbers = np.bincount(found.counterfeit_group)
     fakes = {int(g) + 1: int(numbers[g]) for g in np.flatnonzero(numbers)} or None
-    more: dict[str, Any] = {
-        "sensitive": sensitive, "group": label, "quasi": table.quasi, "name": name, "parameters": parameters,
-        "counterfeits": fakes,
-    }  # fmt: skip
-    if kind == "bucketized":
-        return Release.bucketized(rows, id=table.id, **more)
-    release = Release.generalized(rows, hierarchies=table.shape.hierarchies, **more)
-    if table.id is None:
+    id = table.id if form.publishes_ids else None
+    roles = make_roles(rows.columns, id=id, sensitive=sensitive, group=label, quasi=table.quasi)
+    source = Source(rows, roles, name or Source.where, counterfeits=fakes)
+    trees = table.shape.hierarchies if form.shows is Shows.CELLS else None
+    release = from_source(kind, source).called(name, None, parameters, trees)
+    if table.id is None or form.publishes_ids:
         return release
     link = pl.DataFrame({"id": table.frame[table.id].gather(order), "group": found.group[order].astype(np.int64) + 1})
     return release.with_link(link)

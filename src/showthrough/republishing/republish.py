@@ -19,6 +19,8 @@ from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.errors import CriterionError, InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review, limits_of
+from showthrough.release.kind import Shows
+from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.guarded import Guarded, guarded
 from showthrough.republishing.located import MOST, Located, located, without_overlaps
@@ -56,7 +58,7 @@ def republish(table: Table, plan: Republish, base: Callable[[], Grouped], *, beg
     """The next release; ``base`` is the method that a guard starts from."""
     if table.sensitive is None or table.id is None:
         raise InputError("Re-publishing follows persons and their values: name the id and the sensitive column.")
-    if plan.merge_overlaps and (plan.kind != "generalized" or plan.strategy == "history-guided"):
+    if plan.merge_overlaps and (KINDS[plan.kind].shows is not Shows.CELLS or plan.strategy == "history-guided"):
         raise InputError("merge_overlaps is for generalized output of m-invariance or guarded.")
     past = Past.of(table, plan.history, changed=plan.changed)
     parameters = {"strategy": plan.strategy, "criteria": [str(c) for c in plan.criteria]}
@@ -148,7 +150,7 @@ class _Work:
         self, proposal: Proposal, release: Release, limit: float, allowed: Callable[[Proposal], bool]
     ) -> tuple[Proposal, Release, list[str]]:
         """Of generalized output: who exceeds the limit for readers without ids, and less of it by merging."""
-        if self.plan.kind != "generalized":
+        if release.form.shows is not Shows.CELLS:
             return proposal, release, []
 
         def look(one: Proposal) -> Located:
@@ -211,7 +213,7 @@ class _Work:
             counterfeits=proposal.counterfeits,
             exposed=tuple(exposed),
             guard=guard,
-            exact=release.kind == "bucketized",
+            exact=release.form.shows is Shows.EXACT,
         )
         return replace(release, made=made)
 

@@ -17,7 +17,7 @@ from showthrough.republishing.proposal import Proposal
 
 def tied(release: Release) -> Release:
     """The release with everybody tied to a group by id: as published, or by the publisher's private link."""
-    if release.kind == "bucketized" and release.roles.id is not None:
+    if release.form.publishes_ids and release.roles.id is not None:
         return release
     values = release.tally.select(pl.col("group", "value").repeat_by("n").explode()).sort("group", maintain_order=True)
     place = pl.int_range(pl.len()).over("group").alias("k")
