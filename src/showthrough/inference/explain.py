@@ -103,9 +103,10 @@ def contradiction_error(history: History, face: Face, of_person: Ints, clash: Co
     )
     reason = "" if clash.emptied is None else f"\n{narrator.nothing_left(int(signature))}"
     rows = np.flatnonzero(np.any([w != 0 for _, w in weighings], axis=0))
-    groups = [int(g) for g in dict.fromkeys(face.problem.row_group[rows])]
-    values = dict.fromkeys(str(history.values[int(v)]) for v in face.problem.row_value[rows])
-    where = "; ".join(narrator.groups([g]) for g in groups[:8])
+    published = rows[face.problem.row_release[rows] != STATEMENT]
+    groups = [int(g) for g in dict.fromkeys(face.problem.row_group[published])]
+    values = dict.fromkeys(str(history.values[int(v)]) for v in face.problem.row_value[published])
+    where = "; ".join(narrator.groups([g]) for g in groups[:8]) or "what is stated"
     lead = "The releases contradict each other: no assignment of values to persons fits all counts."
     return ContradictionError(
         f"{lead}\n{found}{reason}",

@@ -18,7 +18,7 @@ from showthrough.inference import flow, weighing
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining, choices_of
 from showthrough.inference.rows import Rows
-from showthrough.table.arrays import Flags, Ints
+from showthrough.table.arrays import Flags, Ints, Reals
 
 NEVER = np.iinfo(np.int32).max
 _KEPT_FLOWS = 16
@@ -127,6 +127,24 @@ class Face:
             self.tight_at[rows] = len(self.steps) - 1
             self.rows = replace(self.rows, lower=lower, upper=upper)
 
+    def signed(self, mu: Reals) -> Reals:
+        """The same multipliers with a sign that fits each range: above 0 at its lower count, below 0 at its upper.
+
+        Where a proof made a range tight, its weighing can be added to the multipliers without changing the answer:
+        whoever is left scores alike in it. Later steps go first, as they may lean on ranges that were tight before.
+        """
+        if self.tight_at is None:
+            return mu
+        mu = mu.copy()
+        for number in np.unique(self.tight_at[self.tight_at != NEVER])[::-1].tolist():
+            step = self.steps[number]
+            assert isinstance(step, WeighingStep)
+            wrong = np.where(self.tight_at[step.rows] == number, -mu[step.rows] * np.sign(step.weights), 0.0)
+            need = np.zeros(int(step.cluster.max()) + 1)
+            np.maximum.at(need, step.cluster, wrong / np.abs(step.weights))
+            mu[step.rows] += need[step.cluster] * step.weights
+        return mu
+
     def rows_before(self, step: int) -> Rows:
         """The rows as they were when a step was taken."""
         if self.tight_at is None or (self.tight_at < step).sum() == (self.tight_at != NEVER).sum():
@@ -155,6 +173,15 @@ class Face:
             free = Remaining.of(self.problem, alive, choices_of(self.problem, alive))
             self._flows[key] = flow.pair_flow(free.only(self.problem.value[free.variable] == value), first, second)
         return self._flows[key]
+
+    def copy(self) -> Face:
+        """The same, to go on with apart."""
+        tight = None if self.tight_at is None else self.tight_at.copy()
+        found = Face(
+            self.problem, self.alive.copy(), self.removed_at.copy(), self.suspects.copy(), list(self.steps), tight
+        )
+        found.rows = self.rows
+        return found
 
     def recount(self) -> None:
         """Count what is left after ``alive`` was changed by hand."""

@@ -60,9 +60,8 @@ class Narrator:
             return Crowd()
         history, everybody = self.history, np.sort(np.concatenate(people))
         known = everybody[everybody < history.named]
-        unnamed = everybody[everybody >= history.named]
-        count = unnamed.size if history.weight is None else int(history.weight[unnamed].sum())
-        return Crowd(tuple(history.ids[int(p)] for p in known), count)
+        count = everybody.size if history.weight is None else int(history.weight[everybody].sum())
+        return Crowd(tuple(history.ids[int(p)] for p in known), count - known.size)
 
     def groups(self, groups: Sequence[int]) -> str:
         """Group 1 of D1; groups 1 and 2 of D2."""

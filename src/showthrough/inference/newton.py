@@ -37,6 +37,7 @@ _CLEARLY = 1e5  # a forced zero can hide above this multiple of the residual onl
 _CG_LIMIT = 2000
 _RUNAWAY = 1e6
 _REACH = 3.0
+_RIDGE = 1e-9  # of the diagonal
 _DENSE = 100  # rows of a component that is worth a dense solve
 _FLOOR = 1e-300
 
@@ -148,6 +149,13 @@ class Kernel:
         target = np.where(mu > 0, self.count, np.where(mu < 0, self.upper, np.clip(expected, self.count, self.upper)))
         return expected - target
 
+    def first_crossing(self, mu: Reals, d: Reals) -> Reals:
+        """[k] the step length at which the first multiplier of a range becomes 0."""
+        assert self.upper is not None
+        towards = (self.count < self.upper) & (mu * d < 0)
+        length = np.divide(-mu, d, out=np.full(mu.size, np.inf), where=towards)
+        return np.minimum.reduceat(length, self.component_start)
+
     def projected(self, mu: Reals, step: Reals, g: Reals) -> Reals:
         """The step, stopped where a multiplier of a range would change its sign."""
         if self.upper is None:
@@ -220,7 +228,8 @@ def correct(problem: Reduced, mu: Reals, *, sweeps: int = 6) -> Corrected:
     residual = float(np.abs(g).max(initial=0.0))
     doubtful = x <= _CLEARLY * max(residual, floor)
     far = np.abs(x - mass) > _FAR * mass
-    return Corrected(x, mu + direction, residual, doubtful, bool((far & ~doubtful).any()), direction, kernel.passes)
+    mu = mu + kernel.projected(mu, direction, point.g)
+    return Corrected(x, mu, residual, doubtful, bool((far & ~doubtful).any()), direction, kernel.passes)
 
 
 def _scaled(problem: Reduced) -> tuple[Reals, int]:
@@ -275,7 +284,9 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, diagonal: Reals) -> tup
         if not pending.any():
             return step, there
         length[pending] *= 0.5
-        if attempt == 0:  # a direction that saturates the softmax is cut down at once
+        if attempt == 0 and kernel.upper is not None:  # to where the first multiplier changes its sign
+            length = np.where(pending, np.minimum(2 * length, kernel.first_crossing(mu, d)), length)
+        elif attempt == 0:  # a direction that saturates the softmax is cut down at once
             length = np.where(pending, np.minimum(length, _within_reach(kernel, here.x, d)), length)
     length[pending] = 0.0
     step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
@@ -328,6 +339,8 @@ def _conjugate_gradient(kernel: Kernel, x: Reals, right: Reals, diagonal: Reals,
         if not active.any():
             break
         Hd = kernel.hessian(x, direction)
+        if kernel.upper is not None:  # directions that move no x still lower F where a range is at its wrong end
+            Hd += _RIDGE * diagonal * direction
         curvature = kernel.inner(direction, Hd)
         active &= curvature > 0
         alpha = np.divide(rz, curvature, out=np.zeros(rz.size), where=active)

@@ -181,7 +181,7 @@ def reduced_to(free: Remaining, rows: Rows | None = None) -> Reduced:
         rows=left,
         signature_component=component,
         row_component=row_component,
-        row_block=np.where(group >= 0, problem.places.block[np.maximum(group, 0)], -1),
+        row_block=np.append(problem.places.block, -1)[group],  # the last is that of statements
         components=components,
         variable_of=variable_of,
         row_of=row_of,

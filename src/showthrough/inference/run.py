@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from showthrough.errors import InputError
+from showthrough.errors import ContradictionError, InputError
 from showthrough.inference import checker, islands, newton, recession
 from showthrough.inference.certificate import Certificate, judge
 from showthrough.inference.closing import close_by_flow, propagate
@@ -59,14 +59,46 @@ def answer(reader: Reader, releases: Sequence[Release], changed: str, progress: 
     """What a reader learns from the releases that publish values."""
     log = Log(progress.stage)
     with log.stage("reading groups"):
-        history, problem, of_person = build(encode(releases, changed=changed, reader=reader))
+        history = encode(releases, changed=changed, reader=reader)
+    return answered(history, log)
+
+
+def answered(history: History, log: Log) -> tuple[Solved, Certificate]:
+    """What follows from a history."""
+    with log.stage("reading groups"):
+        history, problem, of_person = build(history)
         refuse_orphan_rows(history, problem)
     face = Face.whole(problem)
     try:
-        x, mu = solve(face, log)
+        held = believed(face, log)
+        x, mu = solve(held, log)
     except Contradicted as found:
         raise contradiction_error(history, face, of_person, found) from None
-    return certified(history, of_person, face, x, mu, log)
+    return certified(history, of_person, face, x, mu, log, held)
+
+
+def believed(face: Face, log: Log) -> Face:
+    """The face itself, or where a prior says "never", a copy of the closed face without what it excludes.
+
+    What falls only after the prior's zeros is belief, not proof, so the face is closed without the prior first.
+    """
+    problem = face.problem
+    if problem.log_prior is None or np.isfinite(problem.log_prior).all():
+        return face
+    known = Face.whole(replace(problem, log_prior=None))
+    try:
+        solve(known, log)
+    finally:
+        take_over(face, known, np.arange(problem.terms), np.arange(problem.rows.size))
+    held = face.copy()
+    never = np.flatnonzero(held.possible & ~np.isfinite(problem.log_prior))
+    none = np.empty(0, dtype=np.int64)
+    try:
+        held.exclude(never, WeighingStep(none, none, none))
+        propagate(held)
+    except Contradicted:
+        raise ContradictionError("The prior excludes what the counts require.") from None
+    return held
 
 
 def listed(releases: Sequence[Release] | Release) -> list[Release]:
@@ -223,14 +255,15 @@ def _settle(face: Face, reduced: Reduced, doubtful: Flags, converged: Flags) -> 
 
 
 def certified(
-    history: History, of_person: Ints, face: Face, x: Reals, mu: Reals, log: Log
+    history: History, of_person: Ints, face: Face, x: Reals, mu: Reals, log: Log, held: Face | None = None
 ) -> tuple[Solved, Certificate]:
-    """Let the checker judge the answer and hand it out with its certificate."""
-    problem = face.problem
+    """Let the checker judge the answer and hand it out with its certificate; ``held`` adds what a prior excludes."""
+    problem, held = face.problem, held or face
     with log.stage("certificate"):
         pairs = Pairs.of(face, x)
-        finding = checker.check(history, answer_of(history, of_person, face, pairs, (x, mu)))
-    suspected = int((face.suspects & face.alive).sum())
+        mu = held.signed(mu)
+        finding = checker.check(history, answer_of(history, of_person, held, Pairs.of(held, x), (x, mu)))
+    suspected = int((held.suspects & held.alive).sum())
     named = np.bincount(of_person[: history.named], minlength=problem.signatures)
     certificate = Certificate(
         status=judge(finding.gap, finding.residual, suspected, largest_count=int(problem.count.max(initial=1))),
