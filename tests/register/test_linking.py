@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.errors import InputError, InternalError
-from showthrough.register import arrays, boxes, descent, families, grid, linking
+from showthrough.register import boxes, descent, families, grid, linking
 from showthrough.register.axis import axis
 from showthrough.register.linking import Attribute, candidates
 from tests.oracles.linking import groups_of
@@ -204,24 +204,3 @@ def test_attributes_check_themselves(change):
     Attribute(**right)
     with pytest.raises(InternalError):
         Attribute(**(right | change))
-
-
-@given(st.lists(st.lists(st.integers(0, 3), max_size=3), max_size=8), st.booleans())
-def test_lists_that_are_alike(given_lists, collide):
-    start = arrays.starts(np.array([len(own) for own in given_lists], dtype=np.int64))
-    items = np.array([v for own in given_lists for v in own], dtype=np.int64)
-    with pytest.MonkeyPatch.context() as patch:
-        if collide:
-            patch.setattr(arrays, "_scrambled", lambda numbers: np.zeros(numbers.size, dtype=np.uint64))
-        first, which = arrays.alike(start, items)
-    order = list(dict.fromkeys(map(tuple, given_lists)))
-    assert which.tolist() == [order.index(tuple(own)) for own in given_lists]
-    assert [tuple(given_lists[k]) for k in first] == order
-
-
-def test_rows_of_more_columns_than_a_key_holds():
-    rng = np.random.default_rng(0)
-    table = rng.integers(0, 2, (50, 4)) * 2**30
-    first, which = arrays.distinct(list(table.T))
-    assert (table[first][which] == table).all()
-    assert first.size == len({tuple(row) for row in table.tolist()})

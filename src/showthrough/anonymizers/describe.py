@@ -16,6 +16,7 @@ from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.anonymizers.loss import bounds, common_level
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import starts
 
 ANY = "*"
 
@@ -77,7 +78,7 @@ def _by_group(group: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
     size = np.bincount(group[order])
     if len(size) and int(size.min()) == 0:
         raise InputError("Groups must be numbered 0, 1, … without gaps.")
-    return order, np.cumsum(size) - size
+    return order, starts(size)[:-1]
 
 
 def _range(column: QuasiColumn, low: int, high: int) -> str:

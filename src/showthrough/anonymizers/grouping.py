@@ -22,6 +22,7 @@ from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.regrow import Field, Growth, judge_dense, regrow
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.table.arrays import Ints, Reals
+from showthrough.table.ragged import starts
 
 NEIGHBOURS = 12
 """Groups that are taken apart together in a block."""
@@ -102,7 +103,7 @@ class Grouping:
         of_row = block[self.group]
         count = np.bincount(of_row)
         order = np.argsort(of_row, kind="stable")
-        begin = np.cumsum(count) - count
+        begin = starts(count)[:-1]
         old = np.bincount(block, weights=self.size * self.losses, minlength=len(count))
         group = self.group.copy()
         offset = len(self.size)
@@ -224,7 +225,7 @@ class _Made:
         self.size: Ints = size
         self.lost = losses @ np.array([column.weight for column in columns])
         order = kept[np.argsort(owner, kind="stable")]
-        start = np.cumsum(size) - size
+        start = starts(size)[:-1]
         self.boxes: list[State] = []
         for box_, state in zip(field.boxes, field.states, strict=True):
             inside = state[:, order]

@@ -18,6 +18,7 @@ from showthrough.anonymizers.columns import QuasiColumn, combined_key
 from showthrough.anonymizers.regrow import judge_dense
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.table.arrays import Ints, Reals
+from showthrough.table.ragged import starts
 
 CHUNK = (2_000, 12_000)
 """Least and most records that compete for a group: the more the better, and the slower."""
@@ -104,7 +105,7 @@ def k_member(
         )
         groups = _Chunk(lookups, units, requirement, share, spread).run()
         by_unit = piece[np.argsort(inverse, kind="stable")]
-        start = np.cumsum(weight) - weight
+        start = starts(weight)[:-1]
         for found in groups:
             for unit, taken in zip(found.units, found.taken, strict=True):
                 group[by_unit[start[unit] : start[unit] + taken]] = made

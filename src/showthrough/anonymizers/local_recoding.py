@@ -21,6 +21,7 @@ from showthrough.anonymizers.grouping import Grouping
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import ranks
 
 PASSES = 30
 """Passes with k alone."""
@@ -87,7 +88,7 @@ def _exact(columns: Sequence[QuasiColumn], requirement: Requirement) -> tuple[Co
     _, inverse, count = distinct_rows(columns)
     met = requirement.met(inverse, len(count))
     while True:
-        number = np.where(met, np.cumsum(met) - 1, -1).astype(np.int32)
+        number = ranks(met).astype(np.int32)
         rest = np.flatnonzero(~met[inverse])
         if not len(rest) or requirement.part(rest).met(np.zeros(len(rest), dtype=np.int64), 1)[0]:
             return number[inverse], rest

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.table.arrays import Codes, Ints, Reals
+from showthrough.table.ragged import starts
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def group_losses(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer])
     order = np.argsort(group, kind="stable")
     order = order[np.searchsorted(group[order], 0) :]
     size = np.bincount(group[order]).astype(np.int64)
-    start = np.concatenate([[0], np.cumsum(size)[:-1]]).astype(np.int64) if len(size) else np.zeros(0, dtype=np.int64)
+    start = starts(size)[:-1]
     if not len(size):
         return size, np.zeros((0, len(columns)))
     return size, np.stack([column_loss(column, group, order, start) for column in columns], axis=1)
@@ -127,7 +128,7 @@ def merge_alike(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer]) 
         return merged
     rows = np.flatnonzero(group >= 0)
     order = np.argsort(dense, kind="stable")
-    start = np.concatenate([[0], np.cumsum(np.bincount(dense))[:-1]]).astype(np.int64)
+    start = starts(np.bincount(dense))[:-1]
     parts: list[npt.NDArray[np.int64]] = []
     for column in columns:
         codes = column.codes[rows]

@@ -14,6 +14,7 @@ from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Checked, at_most, below, need, text
 from showthrough.criteria.ground import Within, decimals, known, numbers_of, within
 from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.ragged import items_of, running
 
 PAIRS = 4_000_000
 """How many pairs of values are looked at in one go where the metric has no order."""
@@ -98,27 +99,23 @@ def _numeric(counts: GroupCounts, epsilon: float) -> Ints:
     key = counts.group * m + rank[counts.value]
     by_key = np.arange(key.size) if (np.diff(key) > 0).all() else np.argsort(key)
     key = key[by_key]
-    running = np.concatenate([[0], np.cumsum(counts.count[by_key])])
+    total = running(counts.count[by_key])
     base = counts.group * m
     first = np.searchsorted(key, base + low[counts.value], side="left")
     last = np.searchsorted(key, base + high[counts.value], side="left")
-    found: Ints = running[last] - running[first]
+    found: Ints = total[last] - total[first]
     return found
 
 
 def _pairwise(counts: GroupCounts, near: Within) -> Ints:
     """Persons within ε of each entry by comparing the different values of each group, many groups at a time."""
     found = np.zeros(counts.value.size, dtype=np.int64)
-    distinct = np.repeat(counts.distinct, counts.distinct)  # partners of each entry
-    start = np.repeat(counts.start[:-1], counts.distinct)
-    ends = np.cumsum(distinct)
+    partners = running(counts.distinct[counts.group])
     at = 0
     while at < found.size:
-        done = ends[at - 1] if at else 0
-        to = max(int(np.searchsorted(ends, done + PAIRS, side="right")), at + 1)
-        here = np.repeat(np.arange(at, to), distinct[at:to])
-        offset = np.arange(here.size) - np.repeat(ends[at:to] - distinct[at:to] - done, distinct[at:to])
-        other = start[here] + offset
+        to = max(int(np.searchsorted(partners, partners[at] + PAIRS, side="right")) - 1, at + 1)
+        other, sizes = items_of(counts.start, counts.group[at:to])
+        here = np.repeat(np.arange(at, to), sizes)
         close = near(counts.value[here], counts.value[other]) | (here == other)
         found[at:to] = np.bincount(here - at, weights=close * counts.count[other], minlength=to - at)
         at = to

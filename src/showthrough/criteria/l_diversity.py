@@ -14,6 +14,7 @@ import numpy as np
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import ROUNDING, Checked, at_least, below, need, text
 from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.ragged import running
 
 CITATION = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE 2006"
 
@@ -137,9 +138,9 @@ class RecursiveLDiversity(Checked):
 
 def tail(counts: GroupCounts, l: int) -> Ints:
     """r_l + … + r_m of each group, the counts from the l-th most frequent value on; 0 with fewer values."""
-    running = np.concatenate([[0], np.cumsum(counts.descending)])
+    total = running(counts.descending)
     end = counts.start[1:]
-    found: Ints = running[end] - running[np.minimum(counts.start[:-1] + l - 1, end)]
+    found: Ints = total[end] - total[np.minimum(counts.start[:-1] + l - 1, end)]
     return found
 
 

@@ -28,6 +28,7 @@ from showthrough.release.columns import table_of
 from showthrough.release.counterfeits import per_group
 from showthrough.table.arrays import Ints
 from showthrough.table.frames import need_columns, to_polars
+from showthrough.table.ragged import owners, starts
 
 if TYPE_CHECKING:
     from showthrough.release.release import Release
@@ -72,7 +73,7 @@ def rows_of(release: Release) -> pl.DataFrame:
     rows = release.to_frame()
     if release.kind != "counted":
         return rows
-    at = np.repeat(np.arange(rows.height), rows[release.roles.count].to_numpy())
+    at = owners(starts(rows[release.roles.count].to_numpy()))
     return table_of({c: rows[c].alias("cell").gather(at) for c in rows.columns if c != release.roles.count})
 
 

@@ -17,6 +17,7 @@ from showthrough.criteria.criterion import Checked, at_most, need, text
 from showthrough.criteria.ground import known, tree
 from showthrough.errors import InputError
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.ragged import ranks, running
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,13 @@ def ordered(counts: GroupCounts, q: Reals) -> Reals:
     Between two entries of a group the sum of p stands still while that of q grows, so the terms
     change their sign at most once there: each stretch is two differences of running sums.
     """
-    rank = np.cumsum(q > 0) - 1
-    m = int(rank[-1]) + 1
+    rank, m = ranks(q > 0), int(np.count_nonzero(q > 0))
     if (q[counts.value] == 0).any():
         raise InputError("Some group holds a value that the reference table lacks: there is no order to compare by.")
     if m < 2:
         return np.zeros(counts.groups)
     Q = np.cumsum(q[q > 0])
-    running = np.concatenate([[0.0], np.cumsum(Q)])
+    sums = running(Q)
     entry = rank[counts.value]
     done = np.cumsum(counts.count)
     before = np.repeat(done[counts.start[1:] - 1] - counts.size, counts.distinct)
@@ -94,9 +94,9 @@ def ordered(counts: GroupCounts, q: Reals) -> Reals:
     stop = np.append(entry[1:], m)
     stop[counts.start[1:] - 1] = m
     turn = np.clip(np.searchsorted(Q, P), entry, stop)
-    below = P * (turn - entry) - (running[turn] - running[entry])
-    above = (running[stop] - running[turn]) - P * (stop - turn)
-    first = running[entry[counts.start[:-1]]]
+    below = P * (turn - entry) - (sums[turn] - sums[entry])
+    above = (sums[stop] - sums[turn]) - P * (stop - turn)
+    first = sums[entry[counts.start[:-1]]]
     found: Reals = (counts.sums(below + above) + first) / (m - 1)
     return found
 

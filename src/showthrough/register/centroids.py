@@ -16,11 +16,13 @@ from typing import Literal
 import numpy as np
 
 from showthrough.errors import InputError
-from showthrough.register.arrays import Codes, Flags, Ints, Reals, distinct
 from showthrough.register.attribute import Candidates
 from showthrough.register.axis import Axis, pieces
 from showthrough.register.gathering import Gathering
 from showthrough.register.linking import AT_MOST, link
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.codes import distinct
+from showthrough.table.ragged import owners
 
 TIE = 1e-9  # distances this close, relative and absolute, are the same
 DIMENSIONS = 20  # up to here a tree is quicker than comparing all
@@ -117,7 +119,7 @@ def share_correct(candidates: Candidates, truth: Ints | Codes) -> tuple[float, f
     inside = np.flatnonzero(truth >= 0)
     if not inside.size:
         raise InputError("No person is in any group, so there is no share of persons who were located.")
-    person = np.repeat(np.arange(candidates.persons), candidates.counts)
+    person = owners(candidates.start)
     own = np.zeros(candidates.persons, dtype=bool)
     own[person[candidates.group == truth[person]]] = True
     unique = own & (candidates.counts == 1)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.register.arrays import Codes, Ints, positions, starts
 from showthrough.register.axis import Axis
+from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import items_of, owners, ranges, starts
 
 ENTRIES = 4  # of the lists, per box; the widest boxes stay outside
 HELD = 0.75  # share of the boxes that must be on the lists
@@ -48,7 +49,7 @@ class Grid:
         at = np.zeros(box.size, dtype=np.int64)
         for a, size in zip(self.attributes, self.sizes, strict=True):
             start, atom = members(axes[a], np.arange(axes[a].low.size))
-            where, counts = positions(start, cells[self.held[box], a])
+            where, counts = items_of(start, cells[self.held[box], a])
             box = np.repeat(box, counts)
             at = np.repeat(at, counts) * size + atom[where]
         bits = int(self.held.size).bit_length()
@@ -84,13 +85,12 @@ def members(axis: Axis, cells: Ints) -> tuple[Ints, Ints]:
     if axis.inside.size:
         empty &= np.bincount(axis.inside // axis.size, minlength=axis.low.size)[cells] == 0
     width = np.where(empty, 0, axis.high[cells].astype(np.int64) - axis.low[cells] + 1)
-    start = starts(width)
-    atom = np.arange(int(start[-1])) + np.repeat(axis.low[cells] - start[:-1], width)
+    start, atom = starts(width), ranges(axis.low[cells], width)
     rough = ~axis.exact[cells]
     if not rough.any():
         return start, atom
     keep = np.repeat(~rough, width)
-    owner = np.repeat(np.arange(cells.size), width)
+    owner = owners(start)
     some = np.flatnonzero(~keep)
     keep[some] = axis.covers(cells[owner[some]].astype(np.int32), atom[some].astype(np.int32))
     return starts(np.bincount(owner[keep], minlength=cells.size)), atom[keep]

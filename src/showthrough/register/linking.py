@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 
 from showthrough.errors import InputError
-from showthrough.register.arrays import Codes, Ints, distinct
 from showthrough.register.attribute import Attribute, Candidates, matched
 from showthrough.register.axis import Axis, axis
 from showthrough.register.boxes import boxes, grow
@@ -25,6 +24,8 @@ from showthrough.register.descent import Descent
 from showthrough.register.families import Families, Pattern, families, join, patterns
 from showthrough.register.gathering import Gathering
 from showthrough.register.grid import Grid, grid
+from showthrough.table.arrays import Codes, Ints
+from showthrough.table.codes import distinct
 
 __all__ = ["Attribute", "Candidates", "candidates"]
 

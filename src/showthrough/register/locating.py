@@ -16,6 +16,7 @@ from showthrough.register.linking import candidates
 from showthrough.register.locatability import locatability
 from showthrough.release.cells import CellColumn, read_cells, runs
 from showthrough.release.parts import Source
+from showthrough.table.ragged import owners
 
 if TYPE_CHECKING:
     from showthrough.register.register import Register
@@ -99,7 +100,7 @@ def _groups_of_rows(release: Release, rows: Candidates) -> Candidates:
     from showthrough.table.codes import positions
 
     label = positions(release.records[release.roles.group or ""], release.labels).astype(np.int64)
-    person = np.repeat(np.arange(rows.persons), rows.counts)
+    person = owners(rows.start)
     groups = release.labels.len()
     pair = np.unique(person * groups + label[rows.group])
     start = np.searchsorted(pair // groups, np.arange(rows.persons + 1))

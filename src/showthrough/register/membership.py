@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.errors import ContradictionError, InputError
-from showthrough.register.arrays import Codes, Flags, Ints, alike, positions, starts
 from showthrough.register.attribute import Candidates
+from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import alike, items_of, owners, starts
 
 ABSENT, PRESENT = 0, 1  # -1: unknown
 
@@ -95,10 +96,10 @@ class _Graph:
     def of(cls, start: Ints, group: Codes, several: Flags, must: Flags) -> _Graph:
         """Merge persons with equal candidates."""
         persons = np.flatnonzero(several)
-        at, sizes = positions(start, persons)
+        at, sizes = items_of(start, persons)
         own, items = starts(sizes), group[at].astype(np.int64)
         first, which = alike(own, items)
-        at, sizes = positions(own, first)
+        at, sizes = items_of(own, first)
         weight = np.bincount(which, minlength=first.size)
         known = np.bincount(which[must[persons]], minlength=first.size)
         return cls(starts(sizes), items[at], weight, known)
@@ -127,8 +128,8 @@ class _Graph:
         some = np.flatnonzero(weight > 0)
         if not some.size:
             return np.zeros(components, dtype=np.int64)
-        at, sizes = positions(self.start, some)
-        owner, group = np.repeat(np.arange(some.size), sizes), self.group[at]
+        at, sizes = items_of(self.start, some)
+        owner, group = owners(starts(sizes)), self.group[at]
         home = component[self.group[self.start[some]]]
         sent = _flow(owner, group, weight[some], room)
         return np.bincount(home, weights=sent, minlength=components).astype(np.int64)
@@ -141,8 +142,8 @@ def _flow(owner: Ints, group: Ints, weight: Ints, room: Ints) -> Ints:
     of_group = starts(sizes)
     first, which = alike(of_group, owner[order])
     joint = np.bincount(which, weights=room[used]).astype(np.int64)  # room of groups that are alike, together
-    at, sizes = positions(of_group, first)
-    tail, head = owner[order][at], np.repeat(np.arange(first.size), sizes)
+    at, sizes = items_of(of_group, first)
+    tail, head = owner[order][at], owners(starts(sizes))
     joint = np.minimum(joint, np.bincount(head, weights=weight[tail], minlength=first.size).astype(np.int64))
 
     from scipy.sparse import csr_array

@@ -15,6 +15,7 @@ from showthrough.errors import InputError
 from showthrough.register.placing import Placing, Pool, one_each
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
+from showthrough.table.ragged import owners, starts
 
 if TYPE_CHECKING:
     from showthrough.register.attribute import Candidates
@@ -102,7 +103,7 @@ def _settled(
     rows = release.size.to_numpy().astype(np.int64) - _fakes(release)
     settled = membership(fits, rows=rows, present=present)
     somewhere = np.diff(settled.start) > 0
-    start = np.concatenate([[0], np.cumsum(np.diff(settled.start)[somewhere])])
+    start = starts(np.diff(settled.start)[somewhere])
     away = settled.outside if outside is None else settled.outside | outside
     first, groups = settled.groups_of_component()
     pools = tuple(
@@ -110,7 +111,7 @@ def _settled(
     )
     return Placing(
         ids.gather(np.flatnonzero(somewhere)),
-        start.astype(np.int64),
+        start,
         settled.group.astype(np.int64),
         away[somewhere],
         pools + _counterfeits(release),
@@ -120,7 +121,7 @@ def _settled(
 def _one_per_row(release: Release, name: str) -> Placing:
     """Without ids and register: a person per record, known only by its group."""
     rows = release.size.to_numpy().astype(np.int64) - _fakes(release)
-    group = np.repeat(np.arange(rows.size), rows)
+    group = owners(starts(rows))
     ids = pl.select((pl.lit(f"{name} #") + pl.int_range(1, group.size + 1).cast(pl.String)).alias("id")).to_series()
     return one_each(ids, group, _counterfeits(release))
 

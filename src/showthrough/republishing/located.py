@@ -28,6 +28,7 @@ from showthrough.republishing.repairs import values_of_groups
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
+from showthrough.table.ragged import owners
 
 ROUNDS = 30
 MOST = 2000  # pairs (person, group that it fits) that are inferred from without being asked to
@@ -92,7 +93,7 @@ def _fitting(table: Table, release: Release) -> pl.DataFrame:
         return own
     people = Register.of(table.frame[inside], id=table.id or "", quasi=table.quasi)
     found = locate(release, release.name, people).candidates
-    person = np.repeat(np.arange(inside.size), np.diff(found.start))
+    person = owners(found.start)
     fits = pl.DataFrame({"id": mine.gather(inside[person]), "group": release.labels.gather(found.group)})
     return pl.concat([own, fits]).unique(maintain_order=True)
 
