@@ -133,7 +133,7 @@ def prepare(
 
 def _check_roles(id: str | None, sensitive: str | None, quasi: Sequence[str]) -> None:
     if not quasi:
-        raise InputError("A release needs quasi-identifiers: name them with quasi (--quasi).")
+        raise InputError("A release needs quasi-identifiers: name them with quasi=.", parameters=("quasi",))
     named = [name for name in (id, sensitive, *quasi) if name is not None]
     twice = next((name for k, name in enumerate(named) if name in named[:k]), None)
     if twice is not None:
@@ -158,7 +158,8 @@ def _handled(gaps: Any, cells: dict[str, pl.Series], missing: str) -> tuple[Ints
     if missing == "refuse":
         raise InputError(
             f'{int(gaps.sum())} rows have an empty cell in {", ".join(repr(c) for c in where)}: choose missing="value" '
-            '(--missing value: an empty cell is a value of its own) or "suppress" (such rows are left out).'
+            '(an empty cell is a value of its own) or missing="suppress" (such rows are left out).',
+            parameters=("missing",),
         )
     if missing == "suppress":
         kept = np.flatnonzero(~gaps)

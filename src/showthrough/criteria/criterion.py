@@ -157,12 +157,6 @@ def below(level: Reals, limit: float) -> Flags:
     return found
 
 
-def need(fits: bool, message: str) -> None:
-    """A parameter that makes no sense ends in a sentence."""
-    if not fits:
-        raise InputError(message)
-
-
 def text(level: float) -> str:
     """A level as people write it: 3, 2.5, 0.375, ∞."""
     if np.isinf(level):

@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, below, need, text
-from showthrough.criteria.ground import Within, decimals, known, numbers_of, within
+from showthrough.criteria.criterion import Checked, at_most, below, text
+from showthrough.criteria.ground import Within, decimals, numbers_of, understood, within
+from showthrough.criteria.parameters import flag, number, whole
+from showthrough.errors import ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.ragged import items_of, running
 
@@ -41,14 +43,17 @@ class Dissimilarity(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(self.epsilon >= 0, f"(ε,δ)ᵏ-dissimilarity needs ε of at least 0, not {self.epsilon}.")
-        need(0 <= self.delta <= 1, f"(ε,δ)ᵏ-dissimilarity needs δ between 0 and 1, not {self.delta}.")
-        need(self.k >= 1, f"(ε,δ)ᵏ-dissimilarity needs k of at least 1, not {self.k}.")
-        need(
-            not (self.strict and self.delta == 1),
-            "No group satisfies (ε,1)ᵏ-dissimilarity in the strict reading (0 < 0): take a smaller δ or strict=False.",
-        )
-        object.__setattr__(self, "metric", known(self.metric))
+        number(self.name, "epsilon", self.epsilon, least=0)
+        number(self.name, "delta", self.delta, least=0, most=1)
+        whole(self.name, "k", self.k)
+        flag(self.name, "strict", self.strict)
+        if self.strict and self.delta == 1:
+            raise ParameterError(
+                "No group satisfies (ε,1)ᵏ-dissimilarity in the strict reading (0 < 0): take a smaller δ or "
+                "strict=False.",
+                parameters=("delta", "strict"),
+            )
+        object.__setattr__(self, "metric", understood(self.metric))
 
     def __str__(self) -> str:
         reading = "" if self.strict else ", floor reading"

@@ -31,7 +31,7 @@ def tree(given: Any, labels: pl.Series | None) -> list[Ints]:
     return as_hierarchy(given).above(_need(labels))
 
 
-def known(metric: Any) -> Any:
+def understood(metric: Any) -> Any:
     """A distance with its hierarchy read, where it is one; names, functions and tables stay as they are."""
     table = isinstance(metric, Mapping) and any(isinstance(key, tuple) for key in metric)
     named = isinstance(metric, (str, np.ndarray)) or callable(metric)

@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import ROUNDING, Checked, at_least, below, need, text
+from showthrough.criteria.criterion import ROUNDING, Checked, at_least, below, text
+from showthrough.criteria.parameters import number, whole
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.ragged import running
 
@@ -28,7 +29,7 @@ class DistinctLDiversity(Checked):
     citation: ClassVar[str] = CITATION
 
     def __post_init__(self) -> None:
-        need(self.l >= 1, f"Distinct l-diversity needs l of at least 1, not {self.l}.")
+        whole("Distinct l-diversity", "l", self.l)
 
     def __str__(self) -> str:
         return f"distinct {self.l}-diversity"
@@ -55,7 +56,7 @@ class FrequencyLDiversity(Checked):
     citation: ClassVar[str] = "Xiao and Tao, VLDB 2006"
 
     def __post_init__(self) -> None:
-        need(self.l >= 1, f"Frequency l-diversity needs l of at least 1, not {self.l}.")
+        number("Frequency l-diversity", "l", self.l, least=1)
 
     def __str__(self) -> str:
         return f"frequency {text(self.l)}-diversity"
@@ -82,7 +83,7 @@ class EntropyLDiversity(Checked):
     citation: ClassVar[str] = CITATION
 
     def __post_init__(self) -> None:
-        need(self.l >= 1, f"Entropy l-diversity needs l of at least 1, not {self.l}.")
+        number("Entropy l-diversity", "l", self.l, least=1)
 
     def __str__(self) -> str:
         return f"entropy {text(self.l)}-diversity"
@@ -114,8 +115,8 @@ class RecursiveLDiversity(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(self.c > 0, f"Recursive (c,l)-diversity needs c above 0, not {self.c}.")
-        need(self.l >= 1, f"Recursive (c,l)-diversity needs l of at least 1, not {self.l}.")
+        number("Recursive (c,l)-diversity", "c", self.c, above=0)
+        whole("Recursive (c,l)-diversity", "l", self.l)
 
     def __str__(self) -> str:
         return f"recursive ({text(self.c)},{self.l})-diversity"

@@ -21,8 +21,9 @@ import numpy as np
 import polars as pl
 
 from showthrough.criteria.counts import Counted, GroupCounts
-from showthrough.criteria.criterion import need, text
+from showthrough.criteria.criterion import text
 from showthrough.criteria.l_diversity import diversity, tail
+from showthrough.criteria.parameters import whole
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.ragged import ranges, running, starts
 
@@ -91,5 +92,5 @@ def after_negations(counted: Counted, most: int = 3) -> pl.DataFrame:
 
 
 def _whole(j: int) -> int:
-    need(j >= 0, f"The number of excluded values is 0 or more, not {j}.")
-    return j
+    whole("Excluding values", "j", j, least=0)
+    return int(j)

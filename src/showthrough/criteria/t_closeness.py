@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, need, text
-from showthrough.criteria.ground import known, tree
-from showthrough.errors import InputError
+from showthrough.criteria.criterion import Checked, at_most, text
+from showthrough.criteria.ground import tree, understood
+from showthrough.criteria.parameters import number, word
+from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import ranks, running
 
@@ -37,11 +38,13 @@ class TCloseness(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(0 <= self.t <= 1, f"t-closeness needs t between 0 and 1, not {self.t}.")
-        need(self.reference in ("all", "kept"), f"The reference is 'all' or 'kept', not {self.reference!r}.")
-        named = not isinstance(self.distance, str) or self.distance in ("equal", "ordered")
-        need(named, f"The distance is 'equal', 'ordered' or a hierarchy, not {self.distance!r}.")
-        object.__setattr__(self, "distance", known(self.distance))
+        number(self.name, "t", self.t, least=0, most=1)
+        word("reference", self.reference, ("all", "kept"))
+        if isinstance(self.distance, str) and self.distance not in ("equal", "ordered"):
+            raise ParameterError(
+                f"The distance is 'equal', 'ordered' or a hierarchy, not {self.distance!r}.", parameters=("distance",)
+            )
+        object.__setattr__(self, "distance", understood(self.distance))
 
     def __str__(self) -> str:
         how = self.distance if isinstance(self.distance, str) else "hierarchical"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.errors import UnknownPersonError
+from showthrough.errors import UnknownPersonError, UnknownValueError
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.explain import explain
 from showthrough.inference.face import Face
@@ -269,7 +269,7 @@ class Posterior:
         """The code of a published value."""
         found = _positions(self.history.values, value)
         if not found.size:
-            raise UnknownPersonError(f"No release publishes the value {value!r}.")
+            raise UnknownValueError(f"No release publishes the value {value!r}.")
         return int(found[0])
 
     def _asked(self, ids: Iterable[Any] | None) -> Ints:

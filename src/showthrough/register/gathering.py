@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from showthrough.errors import InputError
+from showthrough.errors import LimitError
 from showthrough.register.attribute import Candidates
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.ragged import items_of, starts
@@ -98,7 +98,7 @@ class Gathering:
     def _refuse(self) -> None:
         persons = int(self.weight[: self.done].sum())
         found, everybody = self.total + self._waiting, int(self.weight.sum())
-        raise InputError(
+        raise LimitError(
             f"The persons of the register fit too many groups: at most {self.at_most} pairs of person and group are "
             f"kept, and {found} were found when {persons} of {everybody} persons were done. Give more or finer "
             "quasi-identifiers, leave out groups that are wholly suppressed, link fewer persons at a time, or raise "

@@ -119,7 +119,9 @@ def _id_column(table: pl.DataFrame, id: str | None, quasi: Sequence[str] | None,
     left = [c for c in table.columns if not c.startswith(PRESENCE) and c not in (quasi or ())]
     if quasi is not None and len(left) == 1:
         return left[0]
-    raise InputError(f"{where} has no column 'id': name the column with the ids of its persons (--id, in Python id=).")
+    raise InputError(
+        f"{where} has no column 'id': name the column with the ids of its persons, id=.", parameters=("id",)
+    )
 
 
 def _check_ids(ids: pl.Series, id: str, where: str) -> None:

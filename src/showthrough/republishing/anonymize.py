@@ -176,8 +176,9 @@ def _finished(
     if failing and not accept:
         raise CriterionError(
             f"{method.name} did not reach {failing[0].criterion}: {failing[0].sentence} accept_violations=True "
-            "(--accept-violations) gives the release as it is.",
+            "gives the release as it is.",
             release=release,
+            parameters=("accept_violations",),
         )
     utility = None if kind == "bucketized" else cost(table, alike(table, grouped), criteria, release)
     return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
@@ -224,7 +225,9 @@ def _judgeable(criteria: Sequence[Any], table: Table) -> None:
     """Refuse criteria on values without a sensitive column."""
     blind = next((c for c in criteria if getattr(c, "needs_values", False)), None)
     if blind is not None and table.sensitive is None:
-        raise InputError(f"{blind} looks at sensitive values: name their column with sensitive (--sensitive).")
+        raise InputError(
+            f"{blind} looks at sensitive values: name their column with sensitive=.", parameters=("sensitive",)
+        )
 
 
 def _rows(limit: float, rows: int) -> int:

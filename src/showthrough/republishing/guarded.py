@@ -85,8 +85,9 @@ def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
     if guard.exposed == "refuse":
         raise refusal(
             f"Earlier releases already put {len(ids)} persons over a limit; no new release can undo that. "
-            'exposed="accept" (--accept-exposed) publishes for all others.',
+            'exposed="accept" publishes for all others.',
             frame,
+            parameters=("exposed",),
         )
     return ids
 

@@ -64,7 +64,8 @@ class Past:
         if other.any() and changed == "refuse":
             raise ChangedValueError(
                 f"{int(other.sum())} persons have a value that is not among those of a group that held them in an "
-                'earlier release: the value changed. changed="split" (--changed split) publishes them as new persons.'
+                'earlier release: the value changed. changed="split" publishes them as new persons.',
+                parameters=("changed",),
             )
         signature[strange] = -1
         last[strange] = -1

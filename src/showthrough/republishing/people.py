@@ -72,8 +72,8 @@ def listed(ids: pl.Series) -> pl.DataFrame:
     ).with_columns(pl.lit(None, dtype=pl.Float64).alias("figure"))
 
 
-def refusal(message: str, breaches: pl.DataFrame) -> PolicyError:
+def refusal(message: str, breaches: pl.DataFrame, parameters: tuple[str, ...] = ()) -> PolicyError:
     """The error with ids for the person at the keyboard, and without for everybody else."""
     ids = breaches["id"].unique(maintain_order=True).to_list()
     named = f" Concerned: {', '.join(ids[:LISTED])}{' …' if len(ids) > LISTED else ''}." if ids else ""
-    return PolicyError(message + named, breaches=breaches, shareable=message)
+    return PolicyError(message + named, breaches=breaches, shareable=message, parameters=parameters)

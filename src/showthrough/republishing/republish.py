@@ -26,7 +26,7 @@ from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
 from showthrough.republishing.search import Guard
-from showthrough.republishing.strategies import by_signature, departed, guided, values_per_group
+from showthrough.republishing.strategies import by_signature, departed, guided, values_per_group, values_wanted
 from showthrough.republishing.tied import joint, tied_proposal
 
 
@@ -162,7 +162,7 @@ class _Work:
         self.plan.progress("locating persons by quasi-identifiers")
         if not self.plan.merge_overlaps:
             seen = look(proposal)
-            hint = " merge_overlaps=True (--merge-overlaps) merges groups until nobody is." if seen.over else ""
+            hint = " merge_overlaps=True merges groups until nobody is." if seen.over else ""
             return proposal, release, [f"{seen}{hint}"]
         groups = int(proposal.numbered().group.max(initial=-1)) + 1
         found, seen, why = without_overlaps(self.past, proposal.numbered(), look, keeps)
@@ -178,9 +178,9 @@ class _Work:
         if failing and not self.plan.accept:
             raise CriterionError(
                 f"The strategy {self.plan.strategy} did not reach {failing[0].criterion}: {failing[0].sentence} "
-                "The strategy guarded merges groups for it; accept_violations=True "
-                "(--accept-violations) returns the release as it is.",
+                "The strategy guarded merges groups for it; accept_violations=True returns the release as it is.",
                 release=release,
+                parameters=("accept_violations",),
             )
 
     def done(
@@ -232,9 +232,8 @@ def _guard(table: Table, past: Past, plan: Republish, publish: Callable[[Proposa
         raise InputError(f"exposed is refuse or accept, not {plan.exposed!r}.")
     if plan.prefer not in ("lasting", "useful"):
         raise InputError(f"prefer is lasting or useful, not {plan.prefer!r}.")
-    try:
-        m = values_per_group(plan.criteria, plan.strategy)
-    except InputError:
+    m = values_wanted(plan.criteria)
+    if m is None:
         m = int(np.ceil(1 / policy.max_posterior - 1e-9)) if policy.max_posterior else 2
     return Guard(
         table,
