@@ -25,8 +25,6 @@ from showthrough.measuring.shown import Shown
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints
 
-GROUP = "group"
-
 
 def publish(
     table: Table, grouped: Grouped, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
@@ -45,7 +43,7 @@ def publish(
 def _bucketized(table: Table, group: Codes, order: Any, name: str, parameters: Mapping[str, Any]) -> Release:
     if table.sensitive is None:
         raise InputError("A bucketized release publishes values per group: name the sensitive column.")
-    label = _free(GROUP, [*table.quasi, table.sensitive, *([table.id] if table.id else [])])
+    label = table.group_label
     columns = [*([table.id] if table.id else []), *table.quasi, table.sensitive]
     rows = table.frame.select(columns)[order].with_columns(pl.Series(label, group[order].astype(np.int64) + 1))
     return Release.bucketized(
@@ -183,9 +181,3 @@ def made(
         notes=grouped.notes,
         plan=grouped.plan,
     )
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -71,6 +71,14 @@ class Table:
         return self.frame.height
 
     @property
+    def group_label(self) -> str:
+        """A name for the column of groups that no published column has."""
+        name = "group"
+        while name in (*self.quasi, self.sensitive, self.id):
+            name += "_"
+        return name
+
+    @property
     def counts(self) -> Ints:
         """Rows of each value."""
         return np.bincount(self.value, minlength=self.values.len())

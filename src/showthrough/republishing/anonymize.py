@@ -16,10 +16,10 @@ from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.release.release import Release
 from showthrough.republishing.republish import Republish, republish
+from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.together import told_together
 
 OUTPUTS = ("generalized", "bucketized", "microaggregated")
-STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
 
 
 def anonymize(

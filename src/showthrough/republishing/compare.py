@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.table import ranged
@@ -14,12 +13,12 @@ from showthrough.inference.posterior import Posterior
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, gcp
 from showthrough.measuring.utility import utility
-from showthrough.policy.policy import SLACK
 from showthrough.release.release import Release
+from showthrough.republishing.figures import certain, over
+from showthrough.republishing.price import QUERIES
+from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.tied import joint
 
-STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
-QUERIES = 500
 SCHEMA = {
     "strategy": pl.String,
     "newly_certain": pl.Int64,
@@ -50,7 +49,7 @@ def compare(
     likelier, for readers who know everybody's group. A strategy that refuses says why in its remark.
     """
     before = joint(history, changed=changed) if history else None
-    known = set() if before is None else _certain(before)
+    already = set() if before is None else certain(before)
     rows = []
     for strategy in STRATEGIES:
         progress(strategy)
@@ -58,7 +57,7 @@ def compare(
         try:
             release = make(strategy)
             seconds = time.perf_counter() - began
-            told = _told(joint([*history, release], changed=changed), known, limit)
+            told = _told(joint([*history, release], changed=changed), already, limit)
             lost = _lost(release, table, id)
         except (InputError, NotConvergedError) as problem:
             rows.append((strategy, *[None] * 7, time.perf_counter() - began, problem.shareable))
@@ -68,11 +67,9 @@ def compare(
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _told(post: Posterior, known: set[str], limit: float | None) -> tuple[int, int | None, float]:
+def _told(post: Posterior, already: set[str], limit: float | None) -> tuple[int, int | None, float]:
     """Persons newly certain, persons over the limit, entropy."""
-    top = post.pairs.p[post.pairs.best][post.of_person[: post.history.named]]
-    over = None if limit is None else int((top > limit + SLACK).sum())
-    return len(_certain(post) - known), over, post.entropy
+    return len(certain(post) - already), None if limit is None else int(over(post, limit).sum()), post.entropy
 
 
 def _lost(release: Release, table: pl.DataFrame, id: str) -> tuple[float | None, float | None]:
@@ -83,11 +80,6 @@ def _lost(release: Release, table: pl.DataFrame, id: str) -> tuple[float | None,
     if len(grouping.quasi) < 2:
         return loss, None
     return loss, utility(release, table, id=id, workload=QUERIES).query_error_median
-
-
-def _certain(post: Posterior) -> set[str]:
-    sure = (post.pairs.left() == 1)[post.of_person[: post.history.named]]
-    return set(post.history.ids.gather(np.flatnonzero(sure)).cast(pl.String))
 
 
 def page(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:

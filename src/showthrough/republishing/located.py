@@ -18,10 +18,10 @@ from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.run import infer
-from showthrough.policy.policy import SLACK
 from showthrough.register.locating import locate, names_of
 from showthrough.register.register import Register
 from showthrough.release.release import Release
+from showthrough.republishing.figures import over
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import values_of_groups
@@ -75,7 +75,7 @@ def located(
     except (InputError, NotConvergedError) as problem:
         return Located(limit, 0, table.rows, problem.shareable)
     here = post.history.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()
-    return Located(limit, int((_over(post, limit) & here).sum()), table.rows, posterior=post)
+    return Located(limit, int((over(post, limit) & here).sum()), table.rows, posterior=post)
 
 
 def _fitting(table: Table, release: Release) -> pl.DataFrame:
@@ -109,9 +109,9 @@ def without_overlaps(
     for _ in range(ROUNDS):
         if seen.reason or not seen.over or seen.posterior is None:
             return proposal, seen, ""
-        over = _over(seen.posterior, seen.limit)
+        exceeding = over(seen.posterior, seen.limit)
         kinds = [frozenset(values) for values in values_of_groups(past, proposal)]
-        ways = [_merged(proposal, seen.posterior, over, kinds), _merged(proposal, seen.posterior, over, None)]
+        ways = [_merged(proposal, seen.posterior, exceeding, among) for among in (kinds, None)]
         if ways == [None, None]:
             return proposal, seen, "Nothing is left to merge: earlier releases alone leave them over the limit."
         better = next((way for way in ways if way is not None and allowed(way)), None)
@@ -121,15 +121,8 @@ def without_overlaps(
     return proposal, seen, f"{ROUNDS} rounds of merging did not suffice."
 
 
-def _over(post: Posterior, limit: float) -> Flags:
-    """[named] persons whose likeliest value exceeds the limit."""
-    top = post.pairs.p[post.pairs.best]
-    over: Flags = (top > limit + SLACK)[post.of_person[: post.history.named]]
-    return over
-
-
 def _merged(
-    proposal: Proposal, post: Posterior, over: Flags, kinds: Sequence[frozenset[int]] | None
+    proposal: Proposal, post: Posterior, exceeding: Flags, kinds: Sequence[frozenset[int]] | None
 ) -> Proposal | None:
     """Join, for each person over the limit, the groups of the newest release that it fits; pairs where it is one.
 
@@ -147,7 +140,7 @@ def _merged(
             g = int(parent[g])
         return g
 
-    for person in np.flatnonzero(over).tolist():
+    for person in np.flatnonzero(exceeding).tolist():
         fits = [int(published[g - first]) for g in h.groups_of(newest, person) if g >= first]
         if len(fits) == 1:  # the group alone tells too much: take the next one in
             fits.append((fits[0] + 1) % groups)

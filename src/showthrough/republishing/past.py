@@ -10,12 +10,11 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ChangedValueError, InputError
+from showthrough.inference.run import CHANGED
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
-
-CHANGED = ("refuse", "split")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,7 @@ class Past:
             group = _groups(table, release)
             if back == 0:
                 last = group.copy()
-            sets = _signatures(release, own)
+            sets = _values_of_groups(release, own)
             number = np.array([known.setdefault(s, len(known)) for s in sets], dtype=np.int64)
             here = np.where(group >= 0, number[group], -1)
             other[_strange(value, here, tuple(known))] = True
@@ -105,7 +104,7 @@ def _groups(table: Table, release: Release) -> Ints:
     return np.where(found >= 0, group[found], -1)
 
 
-def _signatures(release: Release, value: Ints) -> list[tuple[int, ...]]:
+def _values_of_groups(release: Release, value: Ints) -> list[tuple[int, ...]]:
     """The values of each group, ascending."""
     group = positions(release.tally["group"], release.labels)
     order = np.lexsort((value, group))

@@ -17,8 +17,6 @@ from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.table.arrays import Codes
 
-GROUP = "group"
-
 
 def _none() -> Codes:
     return np.empty(0, dtype=np.int32)
@@ -72,7 +70,7 @@ def release_of(
     if not (found.group >= 0).any():
         raise InputError("Every record would be held back: nothing is left to publish.")
     order = publication_order(found.group, table.value, seed=seed)
-    label = _free(GROUP, [*table.quasi, table.sensitive or "", table.id or ""])
+    label = table.group_label
     sensitive = table.sensitive or ""
     real = table.frame[sensitive].gather(order)
     fake = past.values.gather(found.counterfeit_value).cast(real.dtype)
@@ -107,9 +105,3 @@ def release_of(
 
 def _with_gaps(column: pl.Series, n: int) -> pl.Series:
     return pl.concat([column, pl.Series(column.name, [None] * n, dtype=column.dtype)]) if n else column
-
-
-def _free(name: str, taken: list[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -20,6 +20,7 @@ from showthrough.table.arrays import Codes, Ints
 from showthrough.table.codes import positions
 from showthrough.table.ragged import owners, starts
 
+STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
 REPAIRS = ("report", "counterfeits", "dissolve", "hold")
 
 

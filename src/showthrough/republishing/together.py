@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import polars as pl
-
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, NotConvergedError, ReleaseError
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.run import infer
 from showthrough.register.register import Register
 from showthrough.release.release import Release
+from showthrough.republishing.figures import certain, likeliest
 from showthrough.republishing.tied import joint
 
 
@@ -28,11 +26,10 @@ def told_together(table: Table, history: Sequence[Release], release: Release, *,
         before, after, how = _posteriors(table, history, release, changed)
     except (ContradictionError, NotConvergedError) as problem:
         return f"Beside the history it could not be judged: {problem.shareable}"
-    old, new = _certain(before), _certain(after)
-    top = after.pairs.p[after.pairs.best][after.of_person[: after.history.named]]
+    old, new = certain(before), certain(after)
     return (
         f"Beside the history ({how}) a reader is certain about {len(new)} of {after.history.named} persons, "
-        f"{len(new - old)} of them by this release, and guesses {float(top.sum()):.1f} right on average."
+        f"{len(new - old)} of them by this release, and guesses {float(likeliest(after).sum()):.1f} right on average."
     )
 
 
@@ -46,8 +43,3 @@ def _posteriors(
         before = infer(history, register=register, changed=changed)
         after = infer([*history, release], register=register, changed=changed)
         return before, after, "persons located by quasi-identifiers"
-
-
-def _certain(post: Posterior) -> set[str]:
-    sure = (post.pairs.left() == 1)[post.of_person[: post.history.named]]
-    return set(post.history.ids.gather(np.flatnonzero(sure)).cast(pl.String))
