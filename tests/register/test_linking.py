@@ -81,7 +81,7 @@ def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
     depths = []
     monkeypatch.setattr(boxes, "LEAF", 10)
     monkeypatch.setattr(grid, "HELD", 2)  # a tree alone
-    monkeypatch.setattr(linking, "grow", lambda *given: depths.append(boxes.grow(*given)) or depths[-1])
+    monkeypatch.setattr(linking, "grow_tree", lambda *given: depths.append(boxes.grow_tree(*given)) or depths[-1])
     found = candidates(attributes_of(people, groups))
     assert lists(found) == expected(people, groups)
     assert max(tree.attribute.size for tree in depths) > 50
@@ -94,7 +94,7 @@ def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
 def test_narrow_cells_become_a_grid_above_the_trees(overlap, monkeypatch):
     people, groups = larger(4, 3000, 400, overlap)
     roots = []
-    monkeypatch.setattr(linking, "grow", lambda *given: roots.append(given[2]) or boxes.grow(*given))
+    monkeypatch.setattr(linking, "grow_tree", lambda *given: roots.append(given[2]) or boxes.grow_tree(*given))
     found = candidates(attributes_of(people, groups), way="tree")
     assert lists(found) == expected(people, groups)
     assert roots[0] > 1
@@ -115,7 +115,7 @@ def test_leaves_of_many_points_are_compared_as_tables(monkeypatch):
 
 
 def test_one_level_of_a_hierarchy_needs_no_tree(monkeypatch):
-    monkeypatch.setattr(linking, "grow", None)  # calling it would fail
+    monkeypatch.setattr(linking, "grow_tree", None)  # calling it would fail
     cells = [frozenset({0, 3}), frozenset({1, 4}), frozenset({2, 5})]
     groups = [[one, other] for one in cells for other in (frozenset({0}), frozenset({1}), None)]
     people = [[a, b] for a in range(6) for b in (0, 1, 2)]

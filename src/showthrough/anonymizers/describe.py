@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.anonymizers.columns import QuasiColumn
-from showthrough.anonymizers.loss import bounds, common_level
+from showthrough.anonymizers.loss import common_level, group_ends
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.ragged import starts
@@ -31,10 +31,10 @@ def tight_cells(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer]) 
         if column.shown == "set":
             cells.append(_sets(column, group[order], order))
         elif column.shown == "range":
-            low, high = bounds(column.codes, order, start)
+            low, high = group_ends(column.codes, order, start)
             cells.append([_range(column, a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)])
         else:
-            cells.append(_labels(column, *bounds(column.rank[column.codes], order, start)))
+            cells.append(_labels(column, *group_ends(column.rank[column.codes], order, start)))
     return cells
 
 

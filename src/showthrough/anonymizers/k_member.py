@@ -28,7 +28,7 @@ FAR = np.float32(1e6)
 
 
 @dataclass(frozen=True)
-class _Units:
+class _ChunkUnits:
     """Distinct records of one chunk: places among the occurring values, how many, sensitive value, density."""
 
     codes: list[npt.NDArray[np.int64]]
@@ -97,7 +97,7 @@ def k_member(
         sensitive = None if requirement.plain or requirement.sensitive is None else requirement.sensitive[unit_rows]
         occurring = [np.unique(column.codes[unit_rows], return_inverse=True) for column in columns]
         lookups = [_Lookup(box_, values) for box_, (values, _) in zip(boxes, occurring, strict=True)]
-        units = _Units(
+        units = _ChunkUnits(
             [place.reshape(-1).astype(np.int64) for _, place in occurring],
             weight.astype(np.int64),
             None if sensitive is None else sensitive.astype(np.int64),
@@ -118,7 +118,7 @@ class _Chunk:
     """Growth inside one chunk; ``alive`` are the units with copies left, packed now and then."""
 
     def __init__(
-        self, lookups: list[_Lookup], units: _Units, requirement: Requirement, share: Reals, spread: float
+        self, lookups: list[_Lookup], units: _ChunkUnits, requirement: Requirement, share: Reals, spread: float
     ) -> None:
         self.lookups, self.units, self.requirement = lookups, units, requirement
         self.share, self.spread = share, spread

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from showthrough.anonymizers.columns import QuasiColumn, distinct_rows, row_count
-from showthrough.anonymizers.grouping import Grouping
+from showthrough.anonymizers.grouping import Regrouping
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
@@ -66,7 +66,7 @@ def local_recoding(
     if not len(rest):
         return LocalRecodingResult(group, int(group.max()) + 1, exact, 0, 0.0, 0.0)
     part = [replace(column, codes=column.codes[rest]) for column in columns]
-    work = Grouping(part, requirement.part(rest), np.random.default_rng(seed))
+    work = Regrouping(part, requirement.part(rest), np.random.default_rng(seed))
     work.start()
     start_loss = work.total
     most = passes if passes is not None else PASSES if requirement.plain else COSTLY

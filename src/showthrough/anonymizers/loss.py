@@ -32,7 +32,7 @@ class Cost:
     """Σ |G|² + n · suppressed."""
 
 
-def bounds(values: npt.NDArray[np.integer], order: Ints, start: Ints) -> tuple[Codes, Codes]:
+def group_ends(values: npt.NDArray[np.integer], order: Ints, start: Ints) -> tuple[Codes, Codes]:
     """Lowest and highest value of each group; ``order`` sorts the rows by group, ``start`` is where each begins."""
     sorted_values = values[order]
     return (
@@ -86,8 +86,8 @@ def column_loss(column: QuasiColumn, group: npt.NDArray[np.integer], order: Ints
         present = np.unique(key // column.size, return_counts=True)[1]
         return np.where(present > 1, present / column.size, 0.0)
     if column.shown == "label":
-        return label_loss(column, *bounds(column.rank[column.codes], order, start))
-    low, high = bounds(column.codes, order, start)
+        return label_loss(column, *group_ends(column.rank[column.codes], order, start))
+    low, high = group_ends(column.codes, order, start)
     if column.values is None or not column.extent:
         return np.zeros(len(start))
     return np.asarray((column.values[high] - column.values[low]) / column.extent)
@@ -135,10 +135,10 @@ def merge_alike(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer]) 
         if column.shown == "set":
             parts.append(_same_sets(dense, codes, column.size))
         elif column.shown == "range":
-            low, high = bounds(codes, order, start)
+            low, high = group_ends(codes, order, start)
             parts += [low.astype(np.int64), high.astype(np.int64)]
         else:
-            low, high = bounds(column.rank[codes], order, start)
+            low, high = group_ends(column.rank[codes], order, start)
             level = common_level(column, low, high)
             leaf = np.empty(column.size, dtype=np.int64)
             leaf[column.rank] = np.arange(column.size)

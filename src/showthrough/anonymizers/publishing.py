@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.made import Made
-from showthrough.anonymizers.methods import Grouped
+from showthrough.anonymizers.methods import Groups
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.counts import of_release
@@ -27,7 +27,7 @@ from showthrough.table.arrays import Codes, Ints
 
 
 def publish(
-    table: Table, grouped: Grouped, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
+    table: Table, grouped: Groups, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
 ) -> Release:
     """The release of some kind that shows these groups; rows in an order that tells nothing."""
     if not (grouped.group >= 0).any():
@@ -52,7 +52,7 @@ def _bucketized(table: Table, group: Codes, order: Any, name: str, parameters: M
 
 
 def _by_cells(
-    table: Table, grouped: Grouped, order: Any, kind: str, name: str, parameters: Mapping[str, Any]
+    table: Table, grouped: Groups, order: Any, kind: str, name: str, parameters: Mapping[str, Any]
 ) -> Release:
     assert grouped.cells is not None
     group = grouped.group[order]
@@ -104,7 +104,7 @@ def _link(table: Table, order: Any, cells: Mapping[str, pl.Series], release: Rel
     return pl.DataFrame({"id": table.frame[table.id or ""].gather(order), "group": joined[label]})
 
 
-def verified(table: Table, grouped: Grouped, release: Release, criteria: Sequence[Any]) -> tuple[Check, ...]:
+def verified(table: Table, grouped: Groups, release: Release, criteria: Sequence[Any]) -> tuple[Check, ...]:
     """The criteria applied to the release itself, whoever made it."""
     counted = of_release(release, reference=None if table.sensitive is None else table.frame)
     found = []
@@ -122,7 +122,7 @@ def verified(table: Table, grouped: Grouped, release: Release, criteria: Sequenc
     return tuple(found)
 
 
-def _population(table: Table, grouped: Grouped, release: Release) -> Ints:
+def _population(table: Table, grouped: Groups, release: Release) -> Ints:
     """Persons of the population in each group of the release; groups that print the same are one."""
     if release.kind == "bucketized" or grouped.cells is None or grouped.persons is None:
         raise InputError("k-map and δ-presence are about generalized quasi-identifiers: publish a generalized release.")
@@ -136,7 +136,7 @@ def _population(table: Table, grouped: Grouped, release: Release) -> Ints:
     return joined.to_numpy().astype(np.int64)
 
 
-def alike(table: Table, grouped: Grouped) -> Codes:
+def seen_groups(table: Table, grouped: Groups) -> Codes:
     """The group of each row as readers see it: groups that print the same cells are one."""
     if grouped.cells is None or not (grouped.group >= 0).any():
         return grouped.group
@@ -146,7 +146,7 @@ def alike(table: Table, grouped: Grouped) -> Codes:
     return merged
 
 
-def cost(table: Table, group: Codes, criteria: Sequence[Any], release: Release | None = None) -> Utility:
+def utility_of(table: Table, group: Codes, criteria: Sequence[Any], release: Release | None = None) -> Utility:
     """What the groups cost a reader of quasi-identifiers; with a generalized release, what its cells do."""
     k = max([c.k for c in criteria if hasattr(c, "k")], default=None)
     trees = {c.name: table.shape.hierarchies[c.name] for c in table.columns if c.shown == "label"}
@@ -168,7 +168,7 @@ def cost(table: Table, group: Codes, criteria: Sequence[Any], release: Release |
 
 
 def made(
-    table: Table, grouped: Grouped, checks: Sequence[Check], *, method: str, began: float, utility: Utility | None
+    table: Table, grouped: Groups, checks: Sequence[Check], *, method: str, began: float, utility: Utility | None
 ) -> Made:
     """Put together what the publisher should know."""
     return Made(

@@ -13,14 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, text
+from showthrough.criteria.criterion import Criterion, at_most, text
 from showthrough.criteria.parameters import number, whole
 from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class AlphaKAnonymity(Checked):
+class AlphaKAnonymity(Criterion):
     """Every group has at least ``k`` persons and no value makes up more than ``alpha`` of it.
 
     With ``values`` only these are looked at: those that a person would want to hide.

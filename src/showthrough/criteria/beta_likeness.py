@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import ROUNDING, Checked, at_most, text
+from showthrough.criteria.criterion import ROUNDING, Criterion, at_most, text
 from showthrough.criteria.parameters import flag, number
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class BetaLikeness(Checked):
+class BetaLikeness(Criterion):
     """(p − q)/q ≤ ``beta`` for every value with share p in a group above its share q in the table.
 
     ``enhanced``: ≤ min(β, −ln q), which also bounds how common a common value may become.

@@ -12,13 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, below, text
+from showthrough.criteria.criterion import Criterion, below, text
 from showthrough.criteria.parameters import flag, number
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class DeltaDisclosure(Checked):
+class DeltaDisclosure(Criterion):
     """|ln(p/q)| < ``delta`` for every value, with share p in the group and q in the table.
 
     By the definition a value that a group lacks breaks it (ln 0). ``occurring`` looks only at the

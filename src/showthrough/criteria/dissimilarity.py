@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, below, text
-from showthrough.criteria.ground import Within, decimals, numbers_of, understood, within
+from showthrough.criteria.criterion import Criterion, at_most, below, text
+from showthrough.criteria.ground import Within, close_by, decimals, metric_of, numbers_of
 from showthrough.criteria.parameters import flag, number, whole
 from showthrough.errors import ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals
@@ -23,7 +23,7 @@ PAIRS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Dissimilarity(Checked):
+class Dissimilarity(Criterion):
     """Groups of at least ``k`` persons in which every value has fewer than (1−``delta``)·(persons−1) neighbours.
 
     A neighbour is another person's value at most ``epsilon`` away, equal values included.
@@ -53,7 +53,7 @@ class Dissimilarity(Checked):
                 "strict=False.",
                 parameters=("delta", "strict"),
             )
-        object.__setattr__(self, "metric", understood(self.metric))
+        object.__setattr__(self, "metric", metric_of(self.metric))
 
     def __str__(self) -> str:
         reading = "" if self.strict else ", floor reading"
@@ -86,7 +86,7 @@ class Dissimilarity(Checked):
         if isinstance(self.metric, str) and self.metric == "numeric":
             near = _numeric(counts, self.epsilon)
         else:
-            near = _pairwise(counts, within(self.metric, counts.labels, self.epsilon, counts.values))
+            near = _pairwise(counts, close_by(self.metric, counts.labels, self.epsilon, counts.values))
         found: Ints = counts.highest(near) - 1
         return found
 

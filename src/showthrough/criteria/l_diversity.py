@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import ROUNDING, Checked, at_least, below, text
+from showthrough.criteria.criterion import ROUNDING, Criterion, at_least, below, text
 from showthrough.criteria.parameters import number, whole
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.ragged import running
@@ -21,7 +21,7 @@ CITATION = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE 2006"
 
 
 @dataclass(frozen=True)
-class DistinctLDiversity(Checked):
+class DistinctLDiversity(Criterion):
     """Every group has at least ``l`` different values."""
 
     l: int
@@ -48,7 +48,7 @@ class DistinctLDiversity(Checked):
 
 
 @dataclass(frozen=True)
-class FrequencyLDiversity(Checked):
+class FrequencyLDiversity(Criterion):
     """No value makes up more than 1/``l`` of its group."""
 
     l: float
@@ -75,7 +75,7 @@ class FrequencyLDiversity(Checked):
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity(Checked):
+class EntropyLDiversity(Criterion):
     """The entropy of every group is at least log ``l``."""
 
     l: float
@@ -105,7 +105,7 @@ class EntropyLDiversity(Checked):
 
 
 @dataclass(frozen=True)
-class RecursiveLDiversity(Checked):
+class RecursiveLDiversity(Criterion):
     """In every group r₁ < ``c``·(r_l + … + r_m), with the counts of its values in descending order."""
 
     c: float

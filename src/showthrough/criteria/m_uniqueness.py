@@ -12,13 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_least, text
+from showthrough.criteria.criterion import Criterion, at_least, text
 from showthrough.criteria.parameters import whole
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class MUniqueness(Checked):
+class MUniqueness(Criterion):
     """Every group has at least ``m`` persons, all with different values."""
 
     m: int

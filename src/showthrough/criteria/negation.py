@@ -80,9 +80,9 @@ def after_negations(counted: Counted, most: int = 3) -> pl.DataFrame:
     for j in range(_whole(most) + 1):
         distinct, frequency = distinct_after(counts, j).min(), frequency_after(counts, j).min()
         entropy, recursive = entropy_after(counts, j).min(), recursive_after(counts, j, l=2).max()
-        known = "Without exclusions" if j == 0 else f"After excluding {j} value{'' if j == 1 else 's'} of a person"
+        lead = "Without exclusions" if j == 0 else f"After excluding {j} value{'' if j == 1 else 's'} of a person"
         told = (
-            f"{known} a group leaves {text(distinct)} value{'' if distinct == 1 else 's'} at worst; the likeliest has "
+            f"{lead} a group leaves {text(distinct)} value{'' if distinct == 1 else 's'} at worst; the likeliest has "
             f"probability {text(1 / frequency)}."
         )
         rows.append((j, float(distinct), float(frequency), float(entropy), float(recursive), told))

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.criteria.counts import Counted, GroupCounts, of_release
-from showthrough.criteria.criterion import Check, Checked, at_least, at_most, text
+from showthrough.criteria.criterion import Check, Criterion, at_least, at_most, text
 from showthrough.criteria.parameters import flag, number, whole
 from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals
@@ -25,7 +25,7 @@ from showthrough.table.frames import need_columns, to_polars
 
 
 @dataclass(frozen=True, eq=False)
-class DeltaPresence(Checked):
+class DeltaPresence(Criterion):
     """Of every class of the population, a share between ``minimum`` and ``maximum`` is in the release."""
 
     minimum: float
@@ -91,7 +91,7 @@ class DeltaPresence(Checked):
 
 
 @dataclass(frozen=True, eq=False)
-class KMap(Checked):
+class KMap(Criterion):
     """Every group of the release fits at least ``k`` persons of the population."""
 
     k: int

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, text
-from showthrough.criteria.ground import tree, understood
+from showthrough.criteria.criterion import Criterion, at_most, text
+from showthrough.criteria.ground import metric_of, tree
 from showthrough.criteria.parameters import number, word
 from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
@@ -22,7 +22,7 @@ from showthrough.table.ragged import ranks, running
 
 
 @dataclass(frozen=True)
-class TCloseness(Checked):
+class TCloseness(Criterion):
     """The distribution of values in every group is at most ``t`` from that of the table.
 
     ``distance``: ``equal`` (all values equally far), ``ordered`` (by rank among the table's
@@ -44,7 +44,7 @@ class TCloseness(Checked):
             raise ParameterError(
                 f"The distance is 'equal', 'ordered' or a hierarchy, not {self.distance!r}.", parameters=("distance",)
             )
-        object.__setattr__(self, "distance", understood(self.distance))
+        object.__setattr__(self, "distance", metric_of(self.distance))
 
     def __str__(self) -> str:
         how = self.distance if isinstance(self.distance, str) else "hierarchical"
@@ -56,8 +56,8 @@ class TCloseness(Checked):
             return np.zeros(0)
         q = counts.reference(self.reference)
         if not isinstance(self.distance, str):
-            return hierarchical(counts, q, tree(self.distance, counts.labels))
-        return equal(counts, q) if self.distance == "equal" else ordered(counts, q)
+            return hierarchical_distance(counts, q, tree(self.distance, counts.labels))
+        return equal_distance(counts, q) if self.distance == "equal" else ordered_distance(counts, q)
 
     def met(self, level: Reals) -> Flags:
         """At most t."""
@@ -69,7 +69,7 @@ class TCloseness(Checked):
         return f"The values of a group are at most {text(level)} away from those of {rows}."
 
 
-def equal(counts: GroupCounts, q: Reals) -> Reals:
+def equal_distance(counts: GroupCounts, q: Reals) -> Reals:
     """½ Σ |p − q| = Σ (p − q)⁺: the values that a group lacks need no term."""
     gain = counts.share - q[counts.value]
     np.maximum(gain, 0.0, out=gain)
@@ -77,7 +77,7 @@ def equal(counts: GroupCounts, q: Reals) -> Reals:
     return found
 
 
-def ordered(counts: GroupCounts, q: Reals) -> Reals:
+def ordered_distance(counts: GroupCounts, q: Reals) -> Reals:
     """1/(m − 1) · Σ_i |Σ_{j≤i} (p_j − q_j)| over the m values that the reference holds, in order.
 
     Between two entries of a group the sum of p stands still while that of q grows, so the terms
@@ -104,7 +104,7 @@ def ordered(counts: GroupCounts, q: Reals) -> Reals:
     return found
 
 
-def hierarchical(counts: GroupCounts, q: Reals, levels: list[Ints]) -> Reals:
+def hierarchical_distance(counts: GroupCounts, q: Reals, levels: list[Ints]) -> Reals:
     """Σ over inner nodes of height/H · min(surplus, lack) among their children, height counted from the leaves.
 
     A node that a group does not reach has no surplus, and what its children lack is settled

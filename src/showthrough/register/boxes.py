@@ -68,7 +68,7 @@ class _Level:
     box: Ints
 
 
-def grow(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Ints, Ints]) -> Tree:
+def grow_tree(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Ints, Ints]) -> Tree:
     """Cut until the leaves are small or cutting does not help; ``entries`` are roots, ascending, and their boxes."""
     sizes = np.array([axis.size for axis in axes], dtype=np.int32)
     whole = np.repeat(sizes[None, :] - 1, roots, axis=0)

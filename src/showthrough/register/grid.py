@@ -31,11 +31,11 @@ class Grid:
     outside: Ints
 
     @property
-    def places(self) -> int:
+    def spots(self) -> int:
         """How many combinations of atoms there are."""
         return int(np.prod(self.sizes, dtype=np.int64))
 
-    def place(self, points: Codes) -> Ints:
+    def spot(self, points: Codes) -> Ints:
         """The combination of each point, all of whose values are known."""
         at = np.zeros(points.shape[0], dtype=np.int64)
         for a, size in zip(self.attributes, self.sizes, strict=True):
@@ -62,11 +62,11 @@ def grid(axes: Sequence[Axis], cells: Codes) -> Grid:
     """Take attributes, those with the narrowest cells first, as long as the lists stay short."""
     count = cells.shape[0]
     width = np.stack([_widths(axis)[cells[:, a]] for a, axis in enumerate(axes)])
-    covered, places = np.ones(count, dtype=np.int64), 1
+    covered, spots = np.ones(count, dtype=np.int64), 1
     chosen: list[int] = []
     held = np.arange(count)
     for a in np.argsort(width.mean(axis=1), kind="stable").tolist():
-        if places * axes[a].size > count:
+        if spots * axes[a].size > count:
             continue
         wider = covered * width[a]
         narrowest = np.argsort(wider, kind="stable")
@@ -74,7 +74,7 @@ def grid(axes: Sequence[Axis], cells: Codes) -> Grid:
         fewer = int(wider[narrowest].sum()) <= FEWER * axes[a].size * int(covered[narrowest].sum())
         if fewer and narrowest.size >= HELD * count:
             chosen.append(a)
-            covered, places, held = wider, places * axes[a].size, np.sort(narrowest)
+            covered, spots, held = wider, spots * axes[a].size, np.sort(narrowest)
     sizes = tuple(axes[a].size for a in chosen)
     return Grid(tuple(chosen), sizes, held, np.setdiff1d(np.arange(count), held, assume_unique=True))
 

@@ -19,7 +19,7 @@ import numpy as np
 from showthrough.errors import InputError
 from showthrough.register.attribute import Attribute, Candidates, matched
 from showthrough.register.axis import Axis, axis
-from showthrough.register.boxes import boxes, grow
+from showthrough.register.boxes import boxes, grow_tree
 from showthrough.register.descent import Descent
 from showthrough.register.families import Families, Pattern, families, join, patterns
 from showthrough.register.gathering import Gathering
@@ -72,7 +72,7 @@ def link(
     first, box_of = distinct([a.cell for a in axes])
     if first.size == groups:  # every group is a box of its own: the groups need not be sorted again
         first = box_of = np.arange(groups)
-    search = _Search.plan(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
+    search = _Search.of(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
     points, point_of, known = _points(axes, search.first)
     gathering = Gathering(box_of, np.bincount(point_of), at_most)
     done, step = 0, FIRST
@@ -118,7 +118,7 @@ class _Search:
     rest: Ints  # boxes for the trees
 
     @classmethod
-    def plan(cls, axes: list[Axis], cells: Codes, way: Way) -> _Search:
+    def of(cls, axes: list[Axis], cells: Codes, way: Way) -> _Search:
         """Decide by the number of patterns."""
         count = cells.shape[0]
         if way == "tree":
@@ -198,7 +198,7 @@ class _Rooted:
         left = [a for a in range(len(axes)) if a not in grid.attributes]
         some = [axes[a] for a in left]
         shapes = boxes(some, cells[grid.held][:, left])
-        tree = grow(some, shapes, grid.places, grid.entries(axes, cells))
+        tree = grow_tree(some, shapes, grid.spots, grid.entries(axes, cells))
         return cls(grid, left, Descent(some, shapes, tree), own[grid.held])
 
     @classmethod
@@ -209,5 +209,5 @@ class _Rooted:
 
     def pairs(self, points: Codes) -> Iterator[tuple[Ints, Ints]]:
         """Pairs of point and box."""
-        for point, box in self.descent.pairs(points[:, self.left], self.grid.place(points)):
+        for point, box in self.descent.pairs(points[:, self.left], self.grid.spot(points)):
             yield point, self.own[box]

@@ -40,9 +40,9 @@ def locate(release: Release, name: str, register: Register) -> Located:
             f"its columns are {', '.join(register.quasi.columns) or 'none'}. Name the columns alike."
         )
     if release.kind == "microaggregated":
-        from showthrough.register.nearby import near
+        from showthrough.register.nearby import locate_by_centroids
 
-        found = near(release, register, shared)
+        found = locate_by_centroids(release, register, shared)
         return Located(found, locatability([], found, release=name))
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
         attributes = list(pool.map(lambda column: attribute(release, name, register, column), shared))
@@ -54,12 +54,12 @@ def locate(release: Release, name: str, register: Register) -> Located:
 
 def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:
     """One quasi-identifier: the persons' values and what each published cell covers of them."""
-    known = register.quasi[column]
-    values = _in_order(known.unique().drop_nulls())
+    own = register.quasi[column]
+    values = _in_order(own.unique().drop_nulls())
     cells = cells_of(release, name, column, domain=values)
     values = values.filter(~values.is_in(pl.Series(sorted(cells.missing), dtype=pl.String).implode()))
     low_high = runs(cells, values)
-    person = known.cast(pl.Enum(values), strict=False).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    person = own.cast(pl.Enum(values), strict=False).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     covered = (low_high.start, low_high.low.astype(np.int32), low_high.high.astype(np.int32))
     return Attribute(person, cells.codes, *covered, cells.any, column)
 

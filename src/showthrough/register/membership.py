@@ -61,7 +61,7 @@ def membership(candidates: Candidates, *, rows: Ints, present: np.ndarray[tuple[
 
     placed = np.minimum(alone, rows)
     inside = np.bincount(component, weights=placed, minlength=components).astype(np.int64)
-    inside += graph.place(rows - placed, component, graph.weight)
+    inside += graph.most_seated(rows - placed, component, graph.weight)
     in_component = np.bincount(component, weights=alone, minlength=components).astype(np.int64)
     home = component[graph.group[graph.start[:-1]]]
     in_component += np.bincount(home, weights=graph.weight, minlength=components).astype(np.int64)
@@ -72,7 +72,7 @@ def membership(candidates: Candidates, *, rows: Ints, present: np.ndarray[tuple[
     failed = int((needed - certain).sum()) + int((must & (counts == 0)).sum())
     heavy = graph.must * crowded[home]
     if heavy.any():
-        failed += int(heavy.sum()) - int(graph.place(rows - certain, component, heavy).sum())
+        failed += int(heavy.sum()) - int(graph.most_seated(rows - certain, component, heavy).sum())
     if failed:
         _contradict(failed, int(must.sum()))
 
@@ -101,8 +101,8 @@ class _Graph:
         first, which = alike(own, items)
         at, sizes = items_of(own, first)
         weight = np.bincount(which, minlength=first.size)
-        known = np.bincount(which[must[persons]], minlength=first.size)
-        return cls(starts(sizes), items[at], weight, known)
+        present = np.bincount(which[must[persons]], minlength=first.size)
+        return cls(starts(sizes), items[at], weight, present)
 
     def components(self, groups: int) -> Ints:
         """The component of each group, numbered by their first groups."""
@@ -122,7 +122,7 @@ class _Graph:
         rank[np.argsort(first)] = np.arange(first.size)
         return rank[component]
 
-    def place(self, room: Ints, component: Ints, weight: Ints) -> Ints:
+    def most_seated(self, room: Ints, component: Ints, weight: Ints) -> Ints:
         """The most persons that fit at once, by component."""
         components = int(component.max(initial=-1)) + 1
         some = np.flatnonzero(weight > 0)
@@ -182,9 +182,9 @@ def _without_absent(candidates: Candidates, present: np.ndarray[tuple[int], np.d
     return starts(counts), candidates.group[np.repeat(~absent, candidates.counts)]
 
 
-def _contradict(failed: int, known: int) -> None:
+def _contradict(failed: int, present: int) -> None:
     raise ContradictionError(
-        f"The register contradicts the release: of {known} persons known to be in it, {failed} find no place, because "
-        "no group fits them or the groups that do have too few rows. Check the quasi-identifiers of the register and "
+        f"The register contradicts the release: of {present} persons known to be in it, {failed} find no place, because"
+        " no group fits them or the groups that do have too few rows. Check the quasi-identifiers of the register and "
         "who is marked as present."
     )

@@ -33,9 +33,9 @@ def beside_truth(
     """
     strange = [name for name in truth if name not in reports]
     if strange:
-        known = ", ".join(reports) or "none"
+        located = ", ".join(reports) or "none"
         raise InputError(
-            f"The truth is given for {strange[0]!r}, but persons were located by quasi-identifiers in: {known}."
+            f"The truth is given for {strange[0]!r}, but persons were located by quasi-identifiers in: {located}."
         )
     frames = []
     for name, release in releases:

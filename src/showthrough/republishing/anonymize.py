@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from showthrough.anonymizers.methods import METHODS, Grouped, Method, Options
+from showthrough.anonymizers.methods import METHODS, Groups, Method, Options
 from showthrough.anonymizers.plan import apply_plan, read_plan
-from showthrough.anonymizers.publishing import alike, cost, made, publish, verified
+from showthrough.anonymizers.publishing import made, publish, seen_groups, utility_of, verified
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.release.release import Release
-from showthrough.republishing.republish import Republish, republish
+from showthrough.republishing.republish import Choices, republish
 from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.together import told_together
 
@@ -114,7 +114,7 @@ def anonymize(
     if strategy != "independent":
         if plan is not None:
             raise InputError("A plan is followed by the independent strategy; audit the pair afterwards.")
-        next_one = Republish(
+        choices = Choices(
             strategy=strategy,
             criteria=tuple(criteria),
             history=tuple(history),
@@ -132,7 +132,7 @@ def anonymize(
             seconds=seconds,
             progress=progress or (lambda _: None),
         )
-        return republish(ready, next_one, lambda: chosen.run(ready, criteria, options), began=began)
+        return republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began)
     say = progress or (lambda _: None)
     say("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
@@ -156,7 +156,7 @@ def anonymize(
 
 def _finished(
     table: Table,
-    grouped: Grouped,
+    grouped: Groups,
     criteria: Sequence[Any],
     *,
     method: Method,
@@ -180,7 +180,7 @@ def _finished(
             release=release,
             parameters=("accept_violations",),
         )
-    utility = None if kind == "bucketized" else cost(table, alike(table, grouped), criteria, release)
+    utility = None if kind == "bucketized" else utility_of(table, seen_groups(table, grouped), criteria, release)
     return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
 
 
@@ -189,7 +189,7 @@ def _default(method: Method, strategy: str) -> str:
     return method.kind if strategy == "guarded" and method.kind == "generalized" else "bucketized"
 
 
-def _tight(table: Table, grouped: Grouped) -> Mapping[str, Sequence[str]]:
+def _tight(table: Table, grouped: Groups) -> Mapping[str, Sequence[str]]:
     from showthrough.anonymizers.describe import tight_cells
 
     texts = tight_cells(table.columns, grouped.group)

@@ -23,7 +23,7 @@ from showthrough.policy.policy import SLACK, Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
-from showthrough.republishing.search import Found, Guard, Search
+from showthrough.republishing.search import Acceptable, Guard, Search
 from showthrough.republishing.strategies import by_signature
 from showthrough.republishing.tied import joint
 
@@ -58,7 +58,7 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     raise search.refusal()
 
 
-def _final(search: Search, one: Found) -> Guarded | None:
+def _final(search: Search, one: Acceptable) -> Guarded | None:
     """The release, judged by a full inference of its own; None if that finds somebody over a limit after all."""
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)

@@ -35,7 +35,7 @@ MOST = 2000  # pairs (person, group that it fits) that are inferred from without
 
 
 @dataclass(frozen=True, eq=False)
-class Located:
+class LocatedView:
     """Persons of the table whose likeliest value exceeds a limit for readers who locate them."""
 
     limit: float
@@ -53,9 +53,9 @@ class Located:
         )
 
 
-def located(
+def located_view(
     table: Table, releases: Sequence[Release], limit: float, *, changed: str = "refuse", most: int | None = None
-) -> Located:
+) -> LocatedView:
     """Infer with the quasi-identifiers of the table instead of the groups of its persons.
 
     Readers know who is in a release. Of persons who are not in the table any more, they know nothing.
@@ -69,13 +69,13 @@ def located(
             pairs += membership[name].height
     if most is not None and pairs > most:
         reason = f"persons and the groups they fit make {pairs} pairs, more than {most}: audit it with a register."
-        return Located(limit, 0, table.rows, reason)
+        return LocatedView(limit, 0, table.rows, reason)
     try:
         post = infer(releases, membership=membership, changed=changed)
     except (InputError, NotConvergedError) as problem:
-        return Located(limit, 0, table.rows, problem.shareable)
+        return LocatedView(limit, 0, table.rows, problem.shareable)
     here = post.history.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()
-    return Located(limit, int((over(post, limit) & here).sum()), table.rows, posterior=post)
+    return LocatedView(limit, int((over(post, limit) & here).sum()), table.rows, posterior=post)
 
 
 def _fitting(table: Table, release: Release) -> pl.DataFrame:
@@ -99,8 +99,8 @@ def _fitting(table: Table, release: Release) -> pl.DataFrame:
 
 
 def without_overlaps(
-    past: Past, proposal: Proposal, look: Callable[[Proposal], Located], allowed: Callable[[Proposal], bool]
-) -> tuple[Proposal, Located, str]:
+    past: Past, proposal: Proposal, look: Callable[[Proposal], LocatedView], allowed: Callable[[Proposal], bool]
+) -> tuple[Proposal, LocatedView, str]:
     """Merge the groups that persons over the limit fit, until nobody is; the last word of why not, if so.
 
     Groups with the same values go first: readers who know the groups learn nothing from their merger.

@@ -73,10 +73,10 @@ def m_invariant(
     value, signature = np.asarray(value), np.asarray(signature)
     table = _Signatures.read(value, m, signature, signatures)
     generator = np.random.default_rng(seed)
-    known = np.flatnonzero(signature >= 0)
+    old = np.flatnonzero(signature >= 0)
     new = np.flatnonzero(signature < 0)
-    slot_of_known = table.slots_of(value, known, signature[known], m)
-    missing = table.deficits(slot_of_known)
+    slot_of_old = table.slots_of(value, old, signature[old], m)
+    missing = table.deficits(slot_of_old)
     available = np.bincount(value[new], minlength=table.domain)
     wanted = np.bincount(table.value, weights=missing, minlength=table.domain).astype(np.int64)
     surplus, rest = _remainder(available, wanted, m, generator)
@@ -84,7 +84,7 @@ def m_invariant(
         raise _not_eligible(available, wanted, surplus, m)
     filled = _shared_out(available - surplus - rest, table.value, missing, generator)
     opened = _assign(rest, m, generator)
-    slots, slot_of_opened = table.with_opened(opened, slot_of_known, missing)
+    slots, slot_of_opened = table.with_opened(opened, slot_of_old, missing)
     slot, held = _placed(
         value,
         new,
@@ -93,7 +93,7 @@ def m_invariant(
         (table.value, np.arange(len(table.value)), filled),
         (opened.value, slot_of_opened, opened.count),
     )
-    slot[known] = slot_of_known
+    slot[old] = slot_of_old
     if columns is None:
         position = split_at_random(slot, slots, generator)
     else:
@@ -161,7 +161,7 @@ class _Signatures:
         most[length > 0] = np.maximum.reduceat(count, self.start[:-1][length > 0])
         return np.asarray(np.repeat(most, length) - count)
 
-    def with_opened(self, opened: _Opened, slot_of_known: Ints, missing: Ints) -> tuple[Slots, Ints]:
+    def with_opened(self, opened: _Opened, slot_of_old: Ints, missing: Ints) -> tuple[Slots, Ints]:
         """All slots with the number of records of each, and the slots into which the opened buckets go."""
         place = {text: k for k, text in reversed(list(enumerate(self.texts)))} if opened.texts else {}
         texts = list(self.texts)
@@ -181,7 +181,7 @@ class _Signatures:
         length = np.fromiter(map(len, opened.texts), dtype=np.int64, count=len(opened.texts))
         slot = ranges(begins, length)
         size = np.bincount(slot, weights=opened.count, minlength=end).astype(np.int64)
-        size[: len(self.value)] += np.bincount(slot_of_known, minlength=len(self.value)) + missing
+        size[: len(self.value)] += np.bincount(slot_of_old, minlength=len(self.value)) + missing
         return Slots(tuple(texts), np.append(np.concatenate(firsts), end), np.concatenate(values), size), slot
 
 

@@ -47,18 +47,18 @@ class Past:
         values, codes = _values(table, history)
         value = codes[0][table.value].astype(np.int32)
         signature, last = np.full(table.rows, -1, dtype=np.int64), np.full(table.rows, -1, dtype=np.int64)
-        known: dict[tuple[int, ...], int] = {}
+        number_of: dict[tuple[int, ...], int] = {}
         other = np.zeros(table.rows, dtype=bool)  # persons whose value is missing in a group that held them
         for back, (release, own) in enumerate(zip(history[::-1], codes[:0:-1], strict=True)):
             group = _groups(table, release)
             if back == 0:
                 last = group.copy()
             sets = _values_of_groups(release, own)
-            number = np.array([known.setdefault(s, len(known)) for s in sets], dtype=np.int64)
+            number = np.array([number_of.setdefault(s, len(number_of)) for s in sets], dtype=np.int64)
             here = np.where(group >= 0, number[group], -1)
-            other[_strange(value, here, tuple(known))] = True
+            other[_strange(value, here, tuple(number_of))] = True
             signature = np.where(signature < 0, here, signature)
-        given = tuple(known)
+        given = tuple(number_of)
         strange = _strange(value, signature, given)
         if other.any() and changed == "refuse":
             raise ChangedValueError(

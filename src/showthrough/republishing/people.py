@@ -64,7 +64,7 @@ def over_by_sets(table: Table, past: Past, proposal: Proposal, before: Posterior
     return People(ids, over)
 
 
-def listed(ids: pl.Series) -> pl.DataFrame:
+def breaches_of(ids: pl.Series) -> pl.DataFrame:
     """Persons as breaches of a limit that is not known."""
     return pl.DataFrame(
         {"id": ids, "value": pl.Series([None] * ids.len(), dtype=pl.String), "limit": ["unknown"] * ids.len()},

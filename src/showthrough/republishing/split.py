@@ -71,7 +71,7 @@ def split_by_columns(slot: Ints, slots: Slots, columns: Sequence[QuasiColumn]) -
     states = [b.start(column.codes[rows]) for b, column in zip(boxes, columns, strict=True)]
     ranks = [column.rank[column.codes[rows]] for column in columns]
     key = slot[rows]
-    work = _Level(
+    work = _Nodes(
         orders=[np.lexsort((rank, key)).astype(np.int32) for rank in ranks],
         count=np.bincount(key, minlength=len(slots.size)),
         node=slots.bucket,
@@ -89,7 +89,7 @@ def split_by_columns(slot: Ints, slots: Slots, columns: Sequence[QuasiColumn]) -
 
 
 @dataclass(frozen=True)
-class _Level:
+class _Nodes:
     """The buckets, or what halving made of them ("nodes").
 
     ``orders`` lists the records once per quasi-identifier: node by node, value by value, ascending.
@@ -108,12 +108,12 @@ class _Level:
         done = np.repeat((self.rounds == 1)[self.node], self.count)
         return self.orders[0][done], np.repeat(self.first[self.node], self.count)[done]
 
-    def unfinished(self) -> _Level:
+    def unfinished(self) -> _Nodes:
         """The nodes that are more than one group."""
         going = self.rounds > 1
         kept = going[self.node]
         items = np.repeat(kept, self.count)
-        return _Level(
+        return _Nodes(
             orders=[order[items] for order in self.orders],
             count=self.count[kept],
             node=ranks(going)[self.node[kept]],
@@ -121,7 +121,7 @@ class _Level:
             first=self.first[going],
         )
 
-    def halved(self, boxes: Sequence[Box], states: Sequence[State]) -> _Level:
+    def halved(self, boxes: Sequence[Box], states: Sequence[State]) -> _Nodes:
         """Every node in two, each by its best quasi-identifier; first all lower halves, then all upper ones."""
         lower_rounds = (self.rounds + 1) // 2
         # in proportion, which is half where all are records; rounding up never exceeds either side
@@ -138,7 +138,7 @@ class _Level:
         for order in self.orders:
             flag = goes_up[order]
             orders.append(np.concatenate([order[~flag], order[flag]]))
-        return _Level(
+        return _Nodes(
             orders=orders,
             count=counts,
             node=node,

@@ -41,7 +41,7 @@ def inside_quotes(letters: Letters, *, quoted: bool = False) -> Flags:
     return inside
 
 
-def measure(data: bytes, name: str, *, separator: str, width: int, first_line: int) -> Measured:
+def measure_rows(data: bytes, name: str, *, separator: str, width: int, first_line: int) -> Measured:
     """Every record has ``width`` fields and its quotes close; ``data`` ends in a line end."""
     whole = np.frombuffer(data, dtype=np.uint8)
     records, blank = 0, []
