@@ -11,7 +11,7 @@ import polars as pl
 from showthrough.auditing.audit import Audit
 from showthrough.cli.common import out, say
 from showthrough.cli.files import as_json, print_json, write_together
-from showthrough.register.place import located_in
+from showthrough.register.place import locatability_of
 from showthrough.register.register import Register
 from showthrough.release.release import Release
 from showthrough.report import terminal
@@ -38,7 +38,7 @@ def show_understood(releases: Sequence[Release], register: Register | None) -> N
         console.print(terminal.frame_table(cells, title="How the cells were understood"))
     told, given = known(releases, register)
     if given.register is not None:
-        located = located_in(told, given)
+        located = locatability_of(told, given)
         if located is not None:
             console.print()
             console.print(terminal.locatability_table(located))

@@ -18,8 +18,8 @@ import polars as pl
 
 from showthrough.errors import ChangedValueError, InputError
 from showthrough.register.locating import names_of
-from showthrough.register.place import Given, place
-from showthrough.register.placing import Placing
+from showthrough.register.place import Given, tie
+from showthrough.register.placing import Ties
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.codes import codes_of, positions
@@ -110,7 +110,7 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
     given = given or Given()
     names = list(given.names or names_of(releases))
-    placings = [place(release, name, given) for release, name in zip(releases, names, strict=True)]
+    placings = [tie(release, name, given) for release, name in zip(releases, names, strict=True)]
     member_ids = one_kind([p.ids for p in placings], "ids", names)
     told = [r.tally["value"] for r in releases]
     further = [pl.Series("value", given.domain)] if given.domain else []
@@ -148,7 +148,7 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", given: Given
 
 
 def seat(
-    placings: Sequence[Placing], id_codes: Sequence[Codes], first_group: Ints, named: int
+    placings: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, named: int
 ) -> tuple[Codes, tuple[Ints, Codes]]:
     """The group of each person in each release, or the number of a candidate set; and the sets (start, groups).
 

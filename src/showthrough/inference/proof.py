@@ -18,8 +18,8 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
 from showthrough.register.locating import names_of
-from showthrough.register.place import Given, declared, place, register_of
-from showthrough.register.placing import Placing
+from showthrough.register.place import Given, declared, register_of, tie
+from showthrough.register.placing import Ties
 from showthrough.release.release import Release
 
 Replay = Callable[..., bool]
@@ -138,13 +138,13 @@ def _members(
     told = [r for r in releases if r.roles.sensitive is not None]
     given = Given(register_of([r for r in releases if r.roles.sensitive is None], register), membership or {})
     try:
-        placings = [place(release, name, given) for release, name in zip(told, names_of(told), strict=True)]
+        placings = [tie(release, name, given) for release, name in zip(told, names_of(told), strict=True)]
     except InputError:
         return told, None
     return told, [_as_listed(p, r.labels) for p, r in zip(placings, told, strict=True)]
 
 
-def _as_listed(placing: Placing, labels: pl.Series) -> proof_check.Members:
+def _as_listed(placing: Ties, labels: pl.Series) -> proof_check.Members:
     person = np.repeat(np.arange(placing.ids.len()), np.diff(placing.start))
     sure = pl.DataFrame({"id": placing.ids.gather(person), "group": labels.gather(placing.group)})
     away = placing.ids.gather(np.flatnonzero(placing.outside))

@@ -1,4 +1,4 @@
-"""Place the persons of one release: by its ids, by a membership that is given, or by the register."""
+"""Tie the persons of one release to its groups: by its ids, by a membership that is given, or by the register."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.register.placing import Placing, Pool, one_each
+from showthrough.register.placing import Pool, Ties, one_each
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 from showthrough.table.ragged import owners, starts
@@ -38,7 +38,7 @@ class Given:
     names: tuple[str, ...] | None = None  # what the releases are called, if not by their own names
 
 
-def place(release: Release, name: str, given: Given) -> Placing:
+def tie(release: Release, name: str, given: Given) -> Ties:
     """Who can be in which group of the release called ``name``."""
     if name in given.membership:
         return _by_membership(release, name, to_polars(given.membership[name]))
@@ -50,7 +50,7 @@ def place(release: Release, name: str, given: Given) -> Placing:
     return _one_per_row(release, name)
 
 
-def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Placing:
+def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Ties:
     """Take a list of candidates; members whom it does not name fill up the groups."""
     from showthrough.register.attribute import Candidates
 
@@ -76,7 +76,7 @@ def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Placing:
     return _settled(release, people, fits, present, outside=outside)
 
 
-def _by_register(release: Release, name: str, register: Register) -> Placing:
+def _by_register(release: Release, name: str, register: Register) -> Ties:
     """Locate the persons of the register by their quasi-identifiers."""
     from showthrough.register.locating import locate
 
@@ -96,7 +96,7 @@ def _settled(
     present: npt.NDArray[np.int8],
     *,
     outside: npt.NDArray[np.bool_] | None = None,
-) -> Placing:
+) -> Ties:
     """Apply the rules of membership; persons who are in no group drop out."""
     from showthrough.register.membership import membership
 
@@ -109,7 +109,7 @@ def _settled(
     pools = tuple(
         Pool(groups[first[k] : first[k + 1]], int(settled.anonymous[k])) for k in np.flatnonzero(settled.anonymous)
     )
-    return Placing(
+    return Ties(
         ids.gather(np.flatnonzero(somewhere)),
         start,
         settled.group.astype(np.int64),
@@ -118,7 +118,7 @@ def _settled(
     )
 
 
-def _one_per_row(release: Release, name: str) -> Placing:
+def _one_per_row(release: Release, name: str) -> Ties:
     """Without ids and register: a person per record, known only by its group."""
     rows = release.size.to_numpy().astype(np.int64) - _fakes(release)
     group = owners(starts(rows))
@@ -141,11 +141,11 @@ def _counterfeits(release: Release) -> tuple[Pool, ...]:
     return tuple(Pool(np.array([g]), int(fakes[g])) for g in np.flatnonzero(fakes))
 
 
-def located_in(releases: Sequence[Release], given: Given) -> pl.DataFrame | None:
+def locatability_of(releases: Sequence[Release], given: Given) -> pl.DataFrame | None:
     """How well persons can be located in each release that publishes no ids."""
     from showthrough.register.locating import names_of
 
-    found = [place(r, name, given).locatability for name, r in zip(names_of(releases), releases, strict=True)]
+    found = [tie(r, name, given).locatability for name, r in zip(names_of(releases), releases, strict=True)]
     frames = [frame for frame in found if frame is not None]
     return pl.concat(frames) if frames else None
 
