@@ -11,8 +11,8 @@ import polars as pl
 from showthrough.auditing.audit import Audit
 from showthrough.cli.common import out, say
 from showthrough.cli.files import as_json, print_json, write_together
-from showthrough.register.place import locatability_of
 from showthrough.register.register import Register
+from showthrough.register.tying import locatability_of
 from showthrough.release.release import Release
 from showthrough.report import terminal
 

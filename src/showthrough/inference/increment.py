@@ -19,7 +19,7 @@ from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.problem import Problem, build, refuse_orphan_rows
 from showthrough.inference.run import Log, accepted, certified, infer_given, solve
-from showthrough.register.place import register_of
+from showthrough.register.tying import register_of
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions

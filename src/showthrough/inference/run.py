@@ -30,7 +30,7 @@ from showthrough.inference.problem import build, refuse_orphan_rows, select
 from showthrough.inference.reduce import Reduced, reduced_to, shares
 from showthrough.inference.remaining import Remaining
 from showthrough.register.locating import names_of
-from showthrough.register.place import Given, declared, register_of
+from showthrough.register.tying import Given, declared, register_of
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals
 
