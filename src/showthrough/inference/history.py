@@ -18,7 +18,7 @@ import polars as pl
 
 from showthrough.errors import ChangedValueError, InputError
 from showthrough.register.locating import names_of
-from showthrough.register.placing import Ties
+from showthrough.register.ties import Ties
 from showthrough.register.tying import Given, tie
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints

@@ -18,7 +18,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
 from showthrough.register.locating import names_of
-from showthrough.register.placing import Ties
+from showthrough.register.ties import Ties
 from showthrough.register.tying import Given, declared, register_of, tie
 from showthrough.release.release import Release
 

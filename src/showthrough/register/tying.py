@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.register.placing import Pool, Ties, one_each
+from showthrough.register.ties import Pool, Ties, one_each
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 from showthrough.table.ragged import owners, starts
