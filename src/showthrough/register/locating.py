@@ -40,7 +40,7 @@ def locate(release: Release, name: str, register: Register) -> Located:
             f"its columns are {', '.join(register.quasi.columns) or 'none'}. Name the columns alike."
         )
     if release.kind == "microaggregated":
-        from showthrough.register.nearby import locate_by_centroids
+        from showthrough.register.locating_centroids import locate_by_centroids
 
         found = locate_by_centroids(release, register, shared)
         return Located(found, locatability([], found, release=name))
