@@ -13,7 +13,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.register.attribute import Attribute, Candidates
 from showthrough.register.linking import candidates
-from showthrough.register.locatability import locatability
+from showthrough.register.locating_report import locatability
 from showthrough.release.cells import CellColumn, read_cells, runs
 from showthrough.release.parts import Source
 from showthrough.table.ragged import owners

@@ -11,8 +11,8 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.centroids import share_correct
-from showthrough.register.locatability import ONE, SEVERAL
 from showthrough.register.locating import locate
+from showthrough.register.locating_report import ONE, SEVERAL
 from showthrough.release.columns import as_labels
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
