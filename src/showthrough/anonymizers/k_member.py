@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.anonymizers.boxes import Box, Singles, State, box
-from showthrough.anonymizers.columns import QuasiColumn, combined_key
+from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key
 from showthrough.anonymizers.regrow import judge_dense
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.table.arrays import Ints, Reals

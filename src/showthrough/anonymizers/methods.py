@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from showthrough.anonymizers.anatomy import anatomy
-from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.anonymizers.describe import level_cells, recursion_cells, tight_cells
 from showthrough.anonymizers.full_domain import full_domain
 from showthrough.anonymizers.local_recoding import local_recoding
@@ -17,6 +16,7 @@ from showthrough.anonymizers.mdav import Feature, centroids, mdav
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.population import Population
 from showthrough.anonymizers.proximity import NumericProximity, Proximity, ValueProximity
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.refusals import out_of_reach
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.anonymizers.table import Table

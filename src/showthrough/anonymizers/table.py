@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.anonymizers.columns import QuasiColumn, Shown, combined_key
+from showthrough.anonymizers.quasi_columns import QuasiColumn, Shown, combined_key
 from showthrough.criteria.coding import as_numbers, ordered
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints

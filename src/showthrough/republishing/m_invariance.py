@@ -21,7 +21,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.errors import InputError, NotEligibleError
 from showthrough.republishing.split import Slots, split_at_random, split_by_columns
 from showthrough.table.arrays import Codes, Ints

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from showthrough.anonymizers.boxes import Box, State, box
-from showthrough.anonymizers.columns import QuasiColumn, row_count
+from showthrough.anonymizers.quasi_columns import QuasiColumn, row_count
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import offsets, owners, ranks, starts
