@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from showthrough.anonymizers.grouping import Regrouping
 from showthrough.anonymizers.quasi_columns import QuasiColumn, distinct_rows, row_count
+from showthrough.anonymizers.regrouping import Regrouping
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
