@@ -25,8 +25,8 @@ import polars as pl
 
 from showthrough.anonymizers.anatomy import anatomy
 from showthrough.anonymizers.full_domain import full_domain
+from showthrough.anonymizers.group_loss import cost, merge_alike
 from showthrough.anonymizers.local_recoding import local_recoding
-from showthrough.anonymizers.loss import cost, merge_alike
 from showthrough.anonymizers.mdav import Feature, mdav
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.proximity import NumericProximity, ValueProximity

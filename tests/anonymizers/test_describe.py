@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.anonymizers.describe import recursion_cells, tight_cells
-from showthrough.anonymizers.loss import cost, group_losses, merge_alike
+from showthrough.anonymizers.group_loss import cost, group_losses, merge_alike
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key
 from showthrough.anonymizers.requirement import Requirement

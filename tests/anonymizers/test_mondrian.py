@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from showthrough.anonymizers.loss import cost
+from showthrough.anonymizers.group_loss import cost
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.requirement import Requirement

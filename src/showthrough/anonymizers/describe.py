@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.loss import common_level, group_ends
+from showthrough.anonymizers.group_loss import common_level, group_ends
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.loss import label_losses
+from showthrough.anonymizers.group_loss import label_losses
 from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key, row_count
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.anonymizers.boxes import State, box
+from showthrough.anonymizers.group_loss import group_losses
 from showthrough.anonymizers.k_member import k_member
-from showthrough.anonymizers.loss import group_losses
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key
 from showthrough.anonymizers.regrow import Growth, Records, judge_dense, regrow

@@ -55,7 +55,7 @@ class Proposal:
 
     def loss(self, table: Table) -> float:
         """What readers lose, in records: NCP of the rows; a counterfeit or a record held back is one lost record."""
-        from showthrough.anonymizers.loss import group_losses
+        from showthrough.anonymizers.group_loss import group_losses
 
         size, losses = group_losses(table.columns, self.numbered().group)
         kept = float(size @ losses.mean(axis=1)) if losses.size else 0.0
