@@ -12,7 +12,7 @@ import numpy as np
 
 from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Groups
-from showthrough.anonymizers.publishing import utility_of
+from showthrough.anonymizers.publication import utility_of
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import FrequencyLDiversity
 from showthrough.criteria.m_uniqueness import MUniqueness
