@@ -21,7 +21,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review, limits_of
 from showthrough.release.release import Release
 from showthrough.republishing.guarded import Guarded, guarded
-from showthrough.republishing.located import MOST, LocatedView, located_view, without_overlaps
+from showthrough.republishing.located_view import MOST, LocatedView, located_view, without_overlaps
 from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
