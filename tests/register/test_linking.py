@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.errors import InputError, InternalError
-from showthrough.register import boxes, descent, families, grid, linking
+from showthrough.register import cut_tree, descent, families, grid, linking
 from showthrough.register.axis import axis
 from showthrough.register.linking import Attribute, candidates
 from tests.oracles.linking import groups_of
@@ -81,7 +81,7 @@ def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
     depths = []
     monkeypatch.setattr(boxes, "LEAF", 10)
     monkeypatch.setattr(grid, "HELD", 2)  # a tree alone
-    monkeypatch.setattr(linking, "grow_tree", lambda *given: depths.append(boxes.grow_tree(*given)) or depths[-1])
+    monkeypatch.setattr(linking, "grow_tree", lambda *given: depths.append(cut_tree.grow_tree(*given)) or depths[-1])
     found = candidates(attributes_of(people, groups))
     assert lists(found) == expected(people, groups)
     assert max(tree.attribute.size for tree in depths) > 50
@@ -94,7 +94,7 @@ def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
 def test_narrow_cells_become_a_grid_above_the_trees(overlap, monkeypatch):
     people, groups = larger(4, 3000, 400, overlap)
     roots = []
-    monkeypatch.setattr(linking, "grow_tree", lambda *given: roots.append(given[2]) or boxes.grow_tree(*given))
+    monkeypatch.setattr(linking, "grow_tree", lambda *given: roots.append(given[2]) or cut_tree.grow_tree(*given))
     found = candidates(attributes_of(people, groups), way="tree")
     assert lists(found) == expected(people, groups)
     assert roots[0] > 1

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.register.axis import Axis
-from showthrough.register.boxes import Boxes, Tree
+from showthrough.register.cut_tree import Boxes, Tree
 from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.ragged import items_of, starts
 

@@ -19,7 +19,7 @@ import numpy as np
 from showthrough.errors import InputError
 from showthrough.register.attribute import Attribute, Candidates, matched
 from showthrough.register.axis import Axis, axis
-from showthrough.register.boxes import boxes, grow_tree
+from showthrough.register.cut_tree import boxes, grow_tree
 from showthrough.register.descent import Descent
 from showthrough.register.families import Families, Pattern, families, join, patterns
 from showthrough.register.gathering import Gathering
