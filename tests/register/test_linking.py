@@ -39,7 +39,7 @@ def test_all_limits_small(instance, joins, leaf, block, entries):
         patch.setattr(linking, "PAIRS", 2 * block)
         patch.setattr(families, "FAMILIES", joins)
         patch.setattr(families, "DENSE", 4)
-        patch.setattr(boxes, "LEAF", leaf)
+        patch.setattr(cut_tree, "LEAF", leaf)
         patch.setattr(descent, "PAIRS", block)
         patch.setattr(descent, "DENSE", 2 * leaf + 1)
         patch.setattr(descent, "TABLE", 2 * block)
@@ -79,7 +79,7 @@ def larger(seed, persons, count, overlap):
 def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
     people, groups = larger(3, 400, 300, overlap)
     depths = []
-    monkeypatch.setattr(boxes, "LEAF", 10)
+    monkeypatch.setattr(cut_tree, "LEAF", 10)
     monkeypatch.setattr(grid, "HELD", 2)  # a tree alone
     monkeypatch.setattr(linking, "grow_tree", lambda *given: depths.append(cut_tree.grow_tree(*given)) or depths[-1])
     found = candidates(attributes_of(people, groups))

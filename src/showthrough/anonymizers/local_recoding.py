@@ -2,7 +2,7 @@
 
 1. Records that occur often enough to satisfy the requirement as they are stay exact.
 2. The rest is grown greedily from the densest places (``k_member.py``).
-3. Passes of ruin and recreate (Schrimpf et al., J. Comput. Phys. 2000; ``grouping.py``): neighbouring
+3. Passes of ruin and recreate (Schrimpf et al., J. Comput. Phys. 2000; ``regrouping.py``): neighbouring
    groups, each time neighbours in another sense, are taken apart and grown anew; whichever grouping
    loses less stays.
 

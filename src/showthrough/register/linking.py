@@ -3,7 +3,7 @@
 The story: values that no cell tells apart become one atom (axis.py); persons with equal atoms become
 one point, groups with equal cells one box; boxes of common patterns are found by hash join
 (families.py), the others by a grid over the attributes with narrow cells (grid.py) and a tree of cuts
-below it (boxes.py, descent.py); points are taken some at a time (gathering.py), so that memory grows
+below it (cut_tree.py, descent.py); points are taken some at a time (gathering.py), so that memory grows
 with the answer and not with persons × groups.
 """
 
