@@ -11,6 +11,7 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
+from showthrough.cli.flags import as_options
 from showthrough.errors import InternalError, NotConvergedError, ShowthroughError
 from showthrough.report.printable import printable
 
@@ -35,7 +36,8 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     except ShowthroughError as error:
         internal = audience == "internal"
         hint = "" if internal or error.shareable == str(error) else " (--audience internal tells more.)"
-        say(f"Error: {str(error) if internal else error.shareable}{hint}")
+        message = as_options(str(error) if internal else error.shareable, error.parameters)
+        say(f"Error: {message}{hint}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         say("Interrupted: no result was written.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from showthrough.errors import InputError
 
 if TYPE_CHECKING:
-    from showthrough.criteria.criterion import Checked
+    from showthrough.criteria.criterion import Criterion
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class Limits:
     k_map: int | None
     presence: str | None
 
-    def criteria(self, sensitive: str | None, trees: Mapping[str, Any], population: Any) -> list[Checked]:
+    def criteria(self, sensitive: str | None, trees: Mapping[str, Any], population: Any) -> list[Criterion]:
         """The criteria for one sensitive column, whose hierarchy may be asked for."""
         return [*self._diversity(), *self._shares(sensitive, trees), *self._special(sensitive, trees, population)]
 
-    def _diversity(self) -> list[Checked]:
+    def _diversity(self) -> list[Criterion]:
         from showthrough.criteria import l_diversity as diversity
         from showthrough.criteria.k_anonymity import KAnonymity
         from showthrough.criteria.m_uniqueness import MUniqueness
 
-        found: list[Checked] = []
+        found: list[Criterion] = []
         if self.k is not None:
             found.append(KAnonymity(self.k))
         if self.distinct_l is not None:
@@ -60,13 +60,13 @@ class Limits:
             found.append(MUniqueness(self.m_unique))
         return found
 
-    def _shares(self, sensitive: str | None, trees: Mapping[str, Any]) -> list[Checked]:
+    def _shares(self, sensitive: str | None, trees: Mapping[str, Any]) -> list[Criterion]:
         from showthrough.criteria.alpha_k import AlphaKAnonymity
         from showthrough.criteria.beta_likeness import BetaLikeness
         from showthrough.criteria.delta_disclosure import DeltaDisclosure
         from showthrough.criteria.t_closeness import TCloseness
 
-        found: list[Checked] = []
+        found: list[Criterion] = []
         if self.t is not None:
             found.append(TCloseness(self.t, _by_tree("--distance", self.distance, sensitive, trees), self.reference))
         if self.alpha is not None:
@@ -77,13 +77,13 @@ class Limits:
             found.append(DeltaDisclosure(self.delta_disclosure))
         return found
 
-    def _special(self, sensitive: str | None, trees: Mapping[str, Any], population: Any) -> list[Checked]:
+    def _special(self, sensitive: str | None, trees: Mapping[str, Any], population: Any) -> list[Criterion]:
         from showthrough.criteria.dissimilarity import Dissimilarity
         from showthrough.criteria.population import DeltaPresence, KMap
 
         if population is None and (self.k_map is not None or self.presence is not None):
             raise InputError("k-map and δ-presence compare with a population: name its file with --population.")
-        found: list[Checked] = []
+        found: list[Criterion] = []
         if self.dissimilarity is not None:
             epsilon, share, k = _numbers("--dissimilarity", self.dissimilarity, "EPS,DELTA,K", whole=(2,))
             metric = _by_tree("--metric", self.metric, sensitive, trees)

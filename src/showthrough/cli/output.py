@@ -11,9 +11,9 @@ import polars as pl
 from showthrough.auditing.audit import Audit
 from showthrough.cli.common import out, say
 from showthrough.cli.files import as_json, print_json, write_together
-from showthrough.register.place import locatability_in
 from showthrough.register.reader import Reader, telling
 from showthrough.register.register import Register
+from showthrough.register.tying import locatability_of
 from showthrough.release.release import Release
 from showthrough.report import terminal
 
@@ -38,7 +38,7 @@ def show_understood(releases: Sequence[Release], register: Register | None) -> N
         console.print(terminal.frame_table(cells, title="How the cells were understood"))
     reader = Reader.of(releases, register=register)
     if reader.register is not None:
-        located = locatability_in(telling(releases), reader)
+        located = locatability_of(telling(releases), reader)
         if located is not None:
             console.print()
             console.print(terminal.locatability_table(located))

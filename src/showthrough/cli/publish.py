@@ -10,6 +10,7 @@ import typer
 
 from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, out, stages
+from showthrough.cli.flags import as_options
 from showthrough.errors import InputError
 from showthrough.report.printable import printable
 
@@ -194,7 +195,7 @@ def _show(release: Any, output: Path, audience: str) -> None:
 
     console, exposed = out(), release.made.exposed
     console.print(Text(f"{output}: {release!r}"))
-    console.print(Text(str(release.made)))
+    console.print(Text(as_options(str(release.made), ("merge_overlaps",))))
     if (output / "link.csv").exists():
         console.print(
             Text(f"{output / 'link.csv'} says who is in which group: take it out before you pass the folder on.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from showthrough.criteria.several import Roles
+from showthrough.criteria.several import FrameRoles
 from showthrough.errors import InputError
 from showthrough.register.history_file import read_history
 from showthrough.release.columns import gaps
@@ -42,7 +42,7 @@ class Subject:
 
     name: str
     found: Any
-    roles: Roles
+    roles: FrameRoles
     group: str | None = None
     """The column that makes the groups of a frame, if one does."""
 
@@ -112,14 +112,14 @@ def _subject(path: Path, values: Path | None, columns: Columns) -> Subject:
             raise InputError("A release of this kind has one sensitive column: name one with --sensitive.")
         named = {c: getattr(given, c) for c in ("id", "sensitive", "group", "quasi", "count")}
         release = read_release(path, values, kind=kind, encoding=columns.encoding, **named)
-        return Subject(path.stem, release, Roles((), None, columns.others, columns.suppressed))
+        return Subject(path.stem, release, FrameRoles((), None, columns.others, columns.suppressed))
     return _plain(path, given, columns)
 
 
-def _roles(release: Release, columns: Columns) -> Roles:
+def _roles(release: Release, columns: Columns) -> FrameRoles:
     """Groups with values of their own are those of the release, whatever quasi-identifiers other files have."""
     quasi = None if release.form.values_per_group else columns.quasi
-    return Roles(columns.sensitive, quasi, columns.others, columns.suppressed)
+    return FrameRoles(columns.sensitive, quasi, columns.others, columns.suppressed)
 
 
 def _plain(path: Path, given: Given, columns: Columns) -> Subject:
@@ -135,7 +135,7 @@ def _plain(path: Path, given: Given, columns: Columns) -> Subject:
             "Groups are named by a column (--group) or made by equal quasi-identifiers (--quasi): give one, or say "
             "which kind of release this is with --kind."
         )
-    roles = Roles(sensitive, quasi, columns.others, columns.suppressed)
+    roles = FrameRoles(sensitive, quasi, columns.others, columns.suppressed)
     return Subject(path.stem, frame, roles, given.group)
 
 

@@ -17,6 +17,7 @@ from showthrough.criteria.coding import codes, combine, in_order, ordered
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints, Reals
 from showthrough.table.frames import need_columns, scalar, to_polars
+from showthrough.table.ragged import items_of, owners, starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ class GroupCounts:
     @cached_property
     def group(self) -> Ints:
         """The group of each entry."""
-        return np.repeat(np.arange(self.groups), np.diff(self.start))
+        return owners(self.start)
 
     @cached_property
     def distinct(self) -> Ints:
@@ -166,10 +167,8 @@ class GroupCounts:
 
     def take(self, groups: Ints) -> GroupCounts:
         """Some of the groups, in the order asked for, against the same reference."""
-        length = self.distinct[groups]
-        start = np.concatenate([[0], np.cumsum(length)])
-        entry = np.arange(start[-1]) + np.repeat(self.start[:-1][groups] - start[:-1], length)
-        return replace(self, start=start, value=self.value[entry], count=self.count[entry])
+        entry, length = items_of(self.start, groups)
+        return replace(self, start=starts(length), value=self.value[entry], count=self.count[entry])
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from showthrough import __version__
 from showthrough.criteria.criterion import Check, persons, text
-from showthrough.criteria.examine import Part
+from showthrough.criteria.examine import Examined
 from showthrough.criteria.risk import Risk
 from showthrough.measuring.measure import Utility
 from showthrough.report.printable import printable
@@ -35,7 +35,7 @@ class Entry:
 
     name: str
     kind: str | None
-    parts: tuple[Part, ...]
+    parts: tuple[Examined, ...]
     risk: Risk | None = None
     utility: Utility | None = None
 
@@ -73,7 +73,7 @@ def _entry(entry: Entry, audience: str) -> dict[str, Any]:
     }
 
 
-def _part(part: Part, audience: str) -> dict[str, Any]:
+def _part(part: Examined, audience: str) -> dict[str, Any]:
     counts = part.counted.counts
     return {
         "sensitive": part.sensitive,

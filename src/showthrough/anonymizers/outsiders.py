@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.refusals import out_of_reach
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.counts import GroupCounts
