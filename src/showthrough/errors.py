@@ -3,6 +3,7 @@
     ShowthroughError
     ├── InputError                bad usage or input: a sentence that says what to do
     │   ├── FileError             a file or folder that cannot be read or written
+    │   ├── FieldError            an entry of a request that cannot be used; ``field`` names it
     │   ├── ReleaseError          a table that is not a release of the kind it claims to be
     │   ├── ContradictionError    releases that no assignment of values to persons fits
     │   │   └── ChangedValueError a person whose groups share no value
@@ -45,6 +46,18 @@ class InputError(ShowthroughError):
 
 class FileError(InputError):
     """A file or folder that cannot be read or written."""
+
+
+class FieldError(InputError):
+    """An entry of a request that cannot be used; the message begins with its name, which rides along as ``field``."""
+
+    def __init__(self, field: str, sentence: str, *, where: str = "") -> None:
+        super().__init__(f"{where}: {field} {sentence}" if where else f"{field} {sentence}")
+        self.field, self.sentence, self.where = field, sentence, where
+
+    def at(self, where: str) -> FieldError:
+        """The same, said of an entry of a file or of a table."""
+        return FieldError(self.field, self.sentence, where=f"{where}, {self.where}" if self.where else where)
 
 
 class ReleaseError(InputError):
