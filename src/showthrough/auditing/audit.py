@@ -122,8 +122,8 @@ def audit(
     h = post.history
     if not h.named:
         raise InputError(
-            "Nobody in the register fits a group of any release, so there is nobody to audit. --dry-run (in Python "
-            "Posterior.locatability) tells why."
+            "Nobody in the register fits a group of any release, so there is nobody to audit: Posterior.locatability "
+            "tells why."
         )
     alone, joined = _alone(post), _entropy_per_person(post)
     figures = tuple(_release_figures(h, r, alone, joined) for r in range(len(h.releases)))

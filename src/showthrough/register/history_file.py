@@ -30,6 +30,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import NoneType
 from typing import Any, Self
 
 from showthrough.errors import FieldError, FileError, InputError
@@ -143,7 +144,7 @@ class HistoryEntries(Entries):
         tables = isinstance(listed, list) and all(isinstance(e, Mapping) for e in listed)
         if (not tables or not listed) and not set(given) - set(_FIELDS):
             raise FileError(f"{said} lists no releases: name each under [[release]] with its file.")
-        if not isinstance(given.get("register", {}), Mapping):
+        if not isinstance(given.get("register"), (Mapping, NoneType)):
             raise FileError(f"{said}: expected a table [register].")
         return super().from_dict(given, where=where)
 

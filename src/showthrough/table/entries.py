@@ -2,7 +2,8 @@
 
 A subclass is a frozen dataclass whose fields are text, numbers, truth values, other such classes, and lists
 and tables of them. What is made has the types that it declares, or there is a `FieldError` that names the
-field; `Entries.check` adds rules of its own. The same entries can be written as TOML or JSON and read back.
+field; `Entries.check` adds rules of its own. The same entries can be written as TOML or JSON and read back;
+as TOML knows no null, ``false`` says none where a number, text or list belongs.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -123,7 +124,8 @@ def _fitted(hint: Any, given: Any, name: str) -> Any:
     if origin is Literal:
         if given in wanted and isinstance(given, str):
             return given
-        raise FieldError(name, f"is one of {', '.join(wanted)}, not {_shown(given)}.")
+        words = " or ".join(wanted) if len(wanted) == 2 else f"one of {', '.join(wanted)}"
+        raise FieldError(name, f"is {words}, not {_shown(given)}.")
     if origin is tuple:
         return _listed(hint, given, name)
     if origin is not None and issubclass(origin, Mapping):
@@ -142,7 +144,7 @@ def _fitted(hint: Any, given: Any, name: str) -> Any:
 
 
 def _one_of(wanted: Sequence[Any], given: Any, name: str) -> Any:
-    if given is None and NoneType in wanted:
+    if NoneType in wanted and (given is None or (given is False and bool not in wanted)):
         return None
     kinds = [hint for hint in wanted if hint is not NoneType]
     for hint in kinds:
@@ -219,12 +221,14 @@ def _plain_fields(entry: Any) -> dict[str, Any]:
         value = getattr(entry, field.name)
         made = field.default_factory
         default = field.default if made is dataclasses.MISSING else made()
-        if value is not None and (_needed(field) or value != default):
+        if _needed(field) or value != default:
             found[field.name] = _plain(value)
     return found
 
 
 def _plain(value: Any) -> Any:
+    if value is None:
+        return False
     if dataclasses.is_dataclass(value):
         return _plain_fields(value)
     if isinstance(value, tuple):
