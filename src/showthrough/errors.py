@@ -18,11 +18,16 @@
 
 Messages come in two audiences. ``str(error)`` is for the person at the keyboard and may name
 ids; ``error.shareable`` never does and is what a log may keep.
+
+Nobody reads a message to decide what to do next: whatever a caller may want to tell apart is a type,
+and what it may want to know rides along. Messages name parameters as Python spells them,
+``hold_back=True``; ``error.parameters`` lists them, so that a command can print its options instead.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +40,21 @@ if TYPE_CHECKING:
 class ShowthroughError(Exception):
     """Root of the tree."""
 
-    def __init__(self, message: str, *, shareable: str | None = None) -> None:
+    def __init__(self, message: str, *, shareable: str | None = None, parameters: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.shareable = message if shareable is None else shareable
+        self.parameters = parameters
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what rides along is given by keyword, which exceptions do not pickle by themselves
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[ShowthroughError], args: tuple[Any, ...], state: Mapping[str, Any]) -> ShowthroughError:
+    made = kind.__new__(kind, *args)
+    made.args = args
+    made.__dict__.update(state)
+    return made
 
 
 class InputError(ShowthroughError):
@@ -51,13 +68,14 @@ class FileError(InputError):
 class FieldError(InputError):
     """An entry of a request that cannot be used; the message begins with its name, which rides along as ``field``."""
 
-    def __init__(self, field: str, sentence: str, *, where: str = "") -> None:
-        super().__init__(f"{where}: {field} {sentence}" if where else f"{field} {sentence}")
+    def __init__(self, field: str, sentence: str, *, where: str = "", parameters: tuple[str, ...] = ()) -> None:
+        super().__init__(f"{where}: {field} {sentence}" if where else f"{field} {sentence}", parameters=parameters)
         self.field, self.sentence, self.where = field, sentence, where
 
     def at(self, where: str) -> FieldError:
         """The same, said of an entry of a file or of a table."""
-        return FieldError(self.field, self.sentence, where=f"{where}, {self.where}" if self.where else where)
+        place = f"{where}, {self.where}" if self.where else where
+        return FieldError(self.field, self.sentence, where=place, parameters=self.parameters)
 
 
 class ReleaseError(InputError):

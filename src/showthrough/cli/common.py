@@ -33,12 +33,12 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     except InternalError:
         raise
     except NotConvergedError as error:
-        say(f"Inconclusive: {as_options(error.shareable)}")
+        say(f"Inconclusive: {as_options(error.shareable, error.parameters)}")
         raise typer.Exit(INCONCLUSIVE) from None
     except ShowthroughError as error:
         internal = audience == "internal"
         hint = "" if internal or error.shareable == str(error) else " (--audience internal tells more.)"
-        say(f"Error: {sentence(error, str(error) if internal else error.shareable)}{hint}")
+        say(f"Error: {sentence(error, shareable=not internal)}{hint}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         say("Interrupted: no result was written.")

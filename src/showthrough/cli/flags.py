@@ -1,62 +1,72 @@
-"""Messages for the command line: rooms below speak of parameters, a terminal of options.
+"""Parameters that a message names as Python spells them, said as the options of a command.
 
-A parameter in a message is written as Python writes it, ``name=`` or ``name=value``; that is how it is
-found here.
-
-    >>> as_options('changed="split" publishes them as new persons.')
-    '--changed split publishes them as new persons.'
-    >>> as_options("Give one with hierarchies={'zip': FILE}, or name the column with id=.")
-    'Give one with --hierarchy zip=FILE, or name the column with --id.'
+>>> as_options('Names are missing: name them with quasi=, or missing="value" fills them.', ("quasi", "missing"))
+'Names are missing: name them with --quasi, or --missing value fills them.'
+>>> as_options("Give one with hierarchies={'zip': FILE}.", ["hierarchies"])
+'Give one with --hierarchy zip=FILE.'
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from showthrough.errors import FieldError
+from showthrough.errors import FieldError, ShowthroughError
 
-OPTIONS = {  # where the option is not called as the parameter is
+TOLD = (
+    "accept_violations",
+    "changed",
+    "criteria",
+    "exposed",
+    "hold_back",
+    "merge_overlaps",
+    "missing",
+    "policy",
+    "quasi",
+)
+"""Parameters that notes and remarks of a release name."""
+
+_OPTIONS = {
     "hierarchies": "hierarchy",
     "value_maps": "value-map",
     "output": "kind",
     "suppression_limit": "suppress",
     "limits": "coding",
 }
-WHOLE = {  # where parameter and value are one option
+"""Options that are not called as their parameters are."""
+
+_OTHERWISE = {
     'exposed="accept"': "--accept-exposed",
+    "in criteria=": "(--m-unique, --frequency-l, …)",
     "policy=Policy(max_posterior=0.5)": "--max-posterior 0.5",
     "Posterior.locatability tells": "--dry-run tells",
     "Choose another folder.": "Choose another --folder.",
 }
-PARAMETERS = (
-    "accept_violations|audience|bounds|cells|changed|count|criteria|encoding|format|group|hierarchies|hold_back|id|kind|"
-    "limits|link|locate|max_posterior|merge_overlaps|metric|missing|name|output|overwrite|people|plan|population|"
-    "present|quasi|register|repair|sensitive|spread|strategy|suppression_limit|table|tree|value_maps|values"
-)
-_GIVEN = re.compile(rf"(?<!in Python )\b({PARAMETERS})=({{'([^']*)': (\w+)}}|\"([^\"]*)\"|\w+(?:[.-]\w+)*)?")
-_TWICE = re.compile(r"(--[\w-]+)((?: [\w.-]+)?) \(\1\2\)")
+"""What is said in another way on the command line."""
 
 
 def option(parameter: str) -> str:
     """The option that sets a parameter."""
-    return f"--{OPTIONS.get(parameter, parameter).replace('_', '-')}"
+    return f"--{_OPTIONS.get(parameter, parameter).replace('_', '-')}"
 
 
-def as_options(message: str) -> str:
-    """The same message with options where it names parameters."""
-    for python, flag in WHOLE.items():
-        message = message.replace(python, flag)
-    return _TWICE.sub(r"\1\2", _GIVEN.sub(_as_option, message))
+def as_options(message: str, parameters: Iterable[str]) -> str:
+    """The message with each of the parameters, and what it is set to, as an option."""
+    named = tuple(parameters)
+    for python, said in _OTHERWISE.items():
+        if "=" not in python or any(f"{name}=" in python for name in named):
+            message = message.replace(python, said)
+    for name in named:
+        flag = option(name)
+        message = re.sub(rf"\b{name}={{'([^']*)': (\w+)}}", rf"{flag} \1=\2", message)
+        message = re.sub(rf'\b{name}="([^"]*)"', rf"{flag} \1", message)
+        message = re.sub(rf"\b{name}=([A-Z]{{2,}})\b", rf"{flag} \1", message)
+        message = re.sub(rf"\b{name}=(True)?", flag, message)
+    return message
 
 
-def sentence(error: Exception, message: str) -> str:
-    """What is said of an error; of a field of the request by the name of its option."""
-    if isinstance(error, FieldError) and not error.where and error.field not in ("release", "policy", "criteria"):
-        return f"{option(error.field)} {as_options(error.sentence)}"
-    return as_options(message)
-
-
-def _as_option(found: re.Match[str]) -> str:
-    name, given, key, file, text = found.groups()
-    value = f" {key}={file}" if key else f" {text}" if text is not None else f" {given}" if given else ""
-    return f"{option(name)}{'' if given == 'True' else value}"
+def sentence(error: ShowthroughError, *, shareable: bool) -> str:
+    """What a command says of an error; an entry of the request goes by the name of its option."""
+    if isinstance(error, FieldError) and not error.where:
+        return f"{option(error.field)} {as_options(error.sentence, error.parameters)}"
+    return as_options(error.shareable if shareable else str(error), error.parameters)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from showthrough.cli.common import out, say
 from showthrough.cli.files import as_json, print_json, write_together
+from showthrough.cli.flags import TOLD, as_options
 from showthrough.report import check_terminal, publish_terminal, terminal
 from showthrough.report.terminal import Hints
 
@@ -66,9 +68,12 @@ def deliver_check(told: CheckContent, *, json: str | None, quiet: bool) -> None:
 
 def show_published(result: PublishResult) -> None:
     """What was made and what it cost."""
-    publish_terminal.show_publish(out(), result.content(), hints=PUBLISH)
+    told = result.content()
+    publish_terminal.show_publish(out(), replace(told, words=as_options(told.words, TOLD)), hints=PUBLISH)
 
 
 def show_compared(result: CompareResult) -> None:
     """All strategies on one page."""
-    publish_terminal.show_comparison(out(), result.content())
+    told = result.content()
+    said = tuple(replace(s, remark=as_options(s.remark, TOLD)) for s in told.strategies)
+    publish_terminal.show_comparison(out(), replace(told, strategies=said))

@@ -41,7 +41,9 @@ class AuditRequest(HistoryEntries):
         between("whole_values", self.whole_values, 0)
         between("bounds", self.bounds, 0, 1)
         if self.bounds is not None and not self.people:
-            raise FieldError("bounds", "adds columns to the people file: ask for one with people=FILE.")
+            raise FieldError(
+                "bounds", "adds columns to the people file: ask for one with people=FILE.", parameters=("people",)
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,7 +180,8 @@ def _drawn(name: str, subjects: Sequence[Subject], request: CheckRequest, beside
         if request.audience != "internal":
             raise InputError(
                 f"There is no hierarchy of {name!r}. Give one with hierarchies={{{name!r}: FILE}}; with "
-                'audience="internal" one is proposed, which shows the values of the column.'
+                'audience="internal" one is proposed, which shows the values of the column.',
+                parameters=("hierarchies", "audience"),
             )
         hierarchy = Hierarchy.propose(column)
     return Tree(hierarchy.rule, hierarchy.tree())

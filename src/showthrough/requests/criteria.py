@@ -64,7 +64,10 @@ class CriteriaEntries(Entries):
     def criteria(self, sensitive: str | None, trees: Mapping[str, Any], population: Any) -> list[Checked]:
         """The criteria for one sensitive column, whose hierarchy may be asked for."""
         if population is None and (self.k_map is not None or self.presence is not None):
-            raise InputError("k-map and δ-presence compare with a population: name its file with population=FILE.")
+            raise InputError(
+                "k-map and δ-presence compare with a population: name its file with population=FILE.",
+                parameters=("population",),
+            )
         distance, metric = (
             partial(_by_tree, sensitive=sensitive, trees=trees, field=f) for f in ("distance", "metric")
         )
@@ -115,5 +118,6 @@ def _by_tree(name: str, *, field: str, sensitive: str | None, trees: Mapping[str
         return name
     if sensitive is None or sensitive not in trees:
         column = "COLUMN" if sensitive is None else sensitive
-        raise FieldError(field, f"hierarchy needs that of the sensitive column: hierarchies={{{column!r}: FILE}}.")
+        needs = f"hierarchy needs that of the sensitive column: hierarchies={{{column!r}: FILE}}."
+        raise FieldError(field, needs, parameters=("hierarchies",))
     return trees[sensitive]

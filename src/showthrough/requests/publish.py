@@ -140,7 +140,7 @@ def run_publish(request: PublishRequest, progress: Progress | Callable[[str], No
     """Make the release that was asked for, and write it if a folder was named."""
     tell = Progress.of(progress)
     if request.policy is not None and request.strategy != "guarded":
-        raise InputError('Limits on the joint posterior are kept by strategy="guarded".')
+        raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
     table, arguments = _read(request, tell)
     release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell.stage, **arguments)
     if request.folder is None:
@@ -162,7 +162,9 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
     def make(strategy: str) -> Release:
         policy = request.policy if strategy == "guarded" else None
         if strategy == "guarded" and policy is None:
-            raise InputError("The guard needs a limit, such as policy=Policy(max_posterior=0.5).")
+            raise InputError(
+                "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
+            )
         return anonymize(table, strategy=strategy, policy=policy, **arguments)
 
     found = compare(

@@ -65,7 +65,7 @@ class Subject:
             sensitive = None
         quasi = [] if self.group is not None else list(self.roles.quasi or ())
         if not quasi and self.group is None:
-            raise InputError("Utility needs quasi-identifiers: name them with quasi=.")
+            raise InputError("Utility needs quasi-identifiers: name them with quasi=.", parameters=("quasi",))
         return Release.generalized(self.found, sensitive=sensitive, quasi=quasi, group=self.group)
 
 
@@ -95,7 +95,9 @@ def _subject(path: Path, entry: ReleaseEntry, columns: Columns) -> Subject:
     if kind is None and not own and not paired and entry.values is None:
         return _plain(path, given, columns)
     if len(columns.sensitive) > 1:
-        raise InputError("A release of this kind has one sensitive column: name one with sensitive=.")
+        raise InputError(
+            "A release of this kind has one sensitive column: name one with sensitive=.", parameters=("sensitive",)
+        )
     roles = {c: getattr(given, c) for c in ("id", "sensitive", "group", "quasi", "count")}
     release = read_release(path, entry.values, kind=kind, encoding=columns.encoding, **roles, **own)
     name = os.fspath(path.stem) if entry.name is None else entry.name
@@ -119,7 +121,8 @@ def _plain(path: Path, given: Given, columns: Columns) -> Subject:
     elif given.group is not None:
         raise InputError(
             "Groups are named by a column (group=) or made by equal quasi-identifiers (quasi=): give one, or say which "
-            "kind of release this is with kind=."
+            "kind of release this is with kind=.",
+            parameters=("group", "quasi", "kind"),
         )
     roles = Roles(sensitive, quasi, columns.others, columns.suppressed)
     return Subject(path.stem, frame, roles, given.group)
