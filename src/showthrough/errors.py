@@ -3,6 +3,7 @@
     ShowthroughError
     ├── InputError                bad usage or input: a sentence that says what to do
     │   ├── FileError             a file or folder that cannot be read or written
+    │   ├── FieldError            an entry of a request that cannot be used; ``field`` names it
     │   ├── ReleaseError          a table that is not a release of the kind it claims to be
     │   ├── ParameterError        a parameter of the wrong type or outside its range
     │   ├── LimitError            more than a limit allows: the work was not begun, or was given up
@@ -67,6 +68,19 @@ class InputError(ShowthroughError):
 
 class FileError(InputError):
     """A file or folder that cannot be read or written."""
+
+
+class FieldError(InputError):
+    """An entry of a request that cannot be used; the message begins with its name, which rides along as ``field``."""
+
+    def __init__(self, field: str, sentence: str, *, where: str = "", parameters: tuple[str, ...] = ()) -> None:
+        super().__init__(f"{where}: {field} {sentence}" if where else f"{field} {sentence}", parameters=parameters)
+        self.field, self.sentence, self.where = field, sentence, where
+
+    def at(self, where: str) -> FieldError:
+        """The same, said of an entry of a file or of a table."""
+        place = f"{where}, {self.where}" if self.where else where
+        return FieldError(self.field, self.sentence, where=place, parameters=self.parameters)
 
 
 class ReleaseError(InputError):

@@ -125,11 +125,15 @@ class Proof(_Verifiable):
     def _replay(self) -> Replay:
         return partial(proof_check.holds, person=(self.id, self.release), value=self.value, fact=self.fact)
 
+    @property
+    def reasons(self) -> str:
+        """The proof in words, without its conclusion."""
+        return "\n".join([*_numbered(self.steps), *([self.reason] if self.reason else [])])
+
     def __str__(self) -> str:
         verb = "has" if self.fact == "certain" else "cannot have"
         who = f"{self.id} (as in {self.names[self.release]})" if self.release is not None else f"{self.id}"
-        reason = [self.reason] if self.reason else []
-        return "\n".join([*_numbered(self.steps), *reason, f"Therefore {who} {verb} {self.value}."])
+        return "\n".join([*([self.reasons] if self.reasons else []), f"Therefore {who} {verb} {self.value}."])
 
     def __repr__(self) -> str:
         verb = "certain" if self.fact == "certain" else "impossible"
