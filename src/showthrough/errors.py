@@ -17,18 +17,16 @@
 
 Messages come in two audiences. ``str(error)`` is for the person at the keyboard and may name
 ids; ``error.shareable`` never does and is what a log may keep.
+
+Every room raises these, so this file imports none of them: what rides along is named in the docstrings.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from showthrough.inference.posterior import Posterior
-    from showthrough.inference.proof import Contradiction
-    from showthrough.release.release import Release
 
 
 class ShowthroughError(Exception):
@@ -52,15 +50,9 @@ class ReleaseError(InputError):
 
 
 class ContradictionError(InputError):
-    """Releases whose counts no assignment of values to persons fits."""
+    """Releases whose counts no assignment of values to persons fits; ``contradiction`` is the proof, if any."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        shareable: str | None = None,
-        contradiction: Contradiction | None = None,
-    ) -> None:
+    def __init__(self, message: str, *, shareable: str | None = None, contradiction: Any = None) -> None:
         super().__init__(message, shareable=shareable)
         self.contradiction = contradiction
 
@@ -85,17 +77,17 @@ class LongProofError(ShowthroughError):
 
 
 class NotConvergedError(ShowthroughError):
-    """The numbers carry no certificate; take them from ``posterior`` at your own risk."""
+    """The numbers carry no certificate; take them from ``posterior``, a `Posterior`, at your own risk."""
 
-    def __init__(self, message: str, *, posterior: Posterior) -> None:
+    def __init__(self, message: str, *, posterior: Any) -> None:
         super().__init__(message)
         self.posterior = posterior
 
 
 class CriterionError(InputError):
-    """A method could not satisfy a criterion; ``release`` is what it made."""
+    """A method could not satisfy a criterion; ``release``, a `Release`, is what it made."""
 
-    def __init__(self, message: str, *, release: Release, shareable: str | None = None) -> None:
+    def __init__(self, message: str, *, release: Any, shareable: str | None = None) -> None:
         super().__init__(message, shareable=shareable)
         self.release = release
 

@@ -36,11 +36,11 @@ class Progress:
             return given
         return Progress() if given is None else _Told(given)
 
-    def stage(self, name: str) -> None:
+    def stage(self, name: str) -> None:  # noqa: ARG002 - for those who listen
         """A stage begins."""
         self.check()
 
-    def count(self, done: int, of: int) -> None:
+    def count(self, done: int, of: int) -> None:  # noqa: ARG002
         """Some of the present stage is done."""
         self.check()
 

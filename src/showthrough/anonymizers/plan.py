@@ -13,8 +13,9 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.columns import combined_key
+from showthrough.anonymizers.demands import requirement
 from showthrough.anonymizers.describe import level_cells
-from showthrough.anonymizers.methods import Grouped, Options, requirement
+from showthrough.anonymizers.methods import Grouped, Options
 from showthrough.anonymizers.suppression import suppress_failing
 from showthrough.anonymizers.table import Table
 from showthrough.errors import FileError, InputError

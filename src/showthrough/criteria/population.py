@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.counts import Counted, GroupCounts, of_release
+from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.criteria.criterion import Check, Checked, at_least, at_most, need, text
+from showthrough.criteria.published import of_release
 from showthrough.errors import InputError
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
