@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "showthrough"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Module:
     """One file of the package."""
 
@@ -58,6 +58,7 @@ class Import:
     typing: bool  # under TYPE_CHECKING
 
 
+@cache
 def imports(module: Module) -> tuple[Import, ...]:
     """What a file imports from the package, anywhere: at the top, for the type checker, inside functions."""
     return tuple(one for one in _imports(module.tree, lazy=False, typing=False) if one.home != module.name)
@@ -74,7 +75,6 @@ def _imports(node: ast.AST, *, lazy: bool, typing: bool) -> Iterator[Import]:
 
 def _named(node: ast.AST) -> Iterator[tuple[str, str]]:
     """Module and name of each thing that a statement imports; a module inside a package counts as itself."""
-    known = {one.name for one in modules()}
     if isinstance(node, ast.Import):
         for alias in node.names:
             top, _, home = alias.name.partition(".")
@@ -83,6 +83,7 @@ def _named(node: ast.AST) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ast.ImportFrom):
         assert node.level == 0, f"line {node.lineno}: imports name the whole path"
         top, _, home = (node.module or "").partition(".")
+        known = {one.name for one in modules()}
         if top == "showthrough":
             for alias in node.names:
                 inner = f"{home}.{alias.name}".removeprefix(".")
