@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import pytest
 
@@ -32,6 +33,7 @@ MANY_PARAMETERS = {
 }
 
 
+@cache
 def named() -> Mapping[str, Function]:
     """Functions by name; of several with one name (overloads, properties with setters) the largest."""
     return {one.name: one for one in sorted(functions(), key=lambda f: (f.lines, len(f.parameters)))}
