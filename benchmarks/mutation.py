@@ -69,13 +69,14 @@ class Tree:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self.running: subprocess.Popen[bytes] | None = None
         shutil.copytree(ROOT, home, ignore=LEFT_OUT)
 
     def test(self, tests: Sequence[str], limit: float) -> str:
         """Run tests until the first failure."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "--hypothesis-seed=0", *tests]
         more = {"PYTHONPATH": str(self.home / "src"), "POLARS_MAX_THREADS": "1"}
-        running = subprocess.Popen(
+        self.running = running = subprocess.Popen(
             command,
             cwd=self.home,
             env={**os.environ, **more},
@@ -155,8 +156,9 @@ def run(picked: Sequence[Mutant], *, workers: int, most: float) -> list[Outcome]
     """Judge the mutants, each worker in a tree of its own."""
     with tempfile.TemporaryDirectory() as work:
         trees: queue.Queue[Tree] = queue.Queue()
-        for number in range(workers):
-            trees.put(Tree(Path(work) / f"tree{number}"))
+        every = [Tree(Path(work) / f"tree{number}") for number in range(workers)]
+        for tree in every:
+            trees.put(tree)
         first = trees.get()
         allowed = limits(first, picked, most)
         trees.put(first)
@@ -171,7 +173,14 @@ def run(picked: Sequence[Mutant], *, workers: int, most: float) -> list[Outcome]
             return outcome
 
         with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(judge, picked))
+            try:
+                return list(pool.map(judge, picked))
+            except BaseException:  # interrupted: no run outlives this one
+                pool.shutdown(wait=False, cancel_futures=True)
+                for tree in every:
+                    if tree.running is not None:
+                        _end(tree.running)
+                raise
 
 
 def report(outcomes: Sequence[Outcome]) -> None:
@@ -200,6 +209,7 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options.add_argument("--limit", type=float, default=900.0, help="seconds for the tests of one mutant, at most")
     given = options.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended before its time."))
     picked = chosen(given.modules, given.sample, given.seed)
     report(run(picked, workers=given.workers, most=given.limit))
 
