@@ -27,6 +27,8 @@ ids; ``error.shareable`` never does and is what a log may keep.
 Nobody reads a message to decide what to do next: whatever a caller may want to tell apart is a type,
 and what it may want to know rides along. Messages name parameters as Python spells them,
 ``hold_back=True``; ``error.parameters`` lists them, so that a command can print its options instead.
+
+Every room raises these, so this file imports none of them: what rides along is named in the docstrings.
 """
 
 from __future__ import annotations
@@ -36,10 +38,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from showthrough.inference.posterior import Posterior
-    from showthrough.inference.proof import Contradiction
-    from showthrough.release.release import Release
 
 
 class ShowthroughError(Exception):
@@ -108,7 +106,7 @@ class NotEligibleError(InputError):
 
 
 class ContradictionError(InputError):
-    """Releases whose counts no assignment of values to persons fits."""
+    """Releases whose counts no assignment of values to persons fits; ``contradiction`` is the proof, if any."""
 
     def __init__(
         self,
@@ -116,7 +114,7 @@ class ContradictionError(InputError):
         *,
         shareable: str | None = None,
         parameters: tuple[str, ...] = (),
-        contradiction: Contradiction | None = None,
+        contradiction: Any = None,
     ) -> None:
         super().__init__(message, shareable=shareable, parameters=parameters)
         self.contradiction = contradiction
@@ -150,18 +148,18 @@ class LongProofError(ShowthroughError):
 
 
 class NotConvergedError(ShowthroughError):
-    """The numbers carry no certificate; take them from ``posterior`` at your own risk."""
+    """The numbers carry no certificate; take them from ``posterior``, a `Posterior`, at your own risk."""
 
-    def __init__(self, message: str, *, posterior: Posterior) -> None:
+    def __init__(self, message: str, *, posterior: Any) -> None:
         super().__init__(message)
         self.posterior = posterior
 
 
 class CriterionError(InputError):
-    """A method could not satisfy a criterion; ``release`` is what it made."""
+    """A method could not satisfy a criterion; ``release``, a `Release`, is what it made."""
 
     def __init__(
-        self, message: str, *, release: Release, shareable: str | None = None, parameters: tuple[str, ...] = ()
+        self, message: str, *, release: Any, shareable: str | None = None, parameters: tuple[str, ...] = ()
     ) -> None:
         super().__init__(message, shareable=shareable, parameters=parameters)
         self.release = release

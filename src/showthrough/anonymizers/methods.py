@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,10 @@ from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.outsiders import Population
 from showthrough.anonymizers.proximity import NumericProximity, Proximity, ValueProximity
 from showthrough.anonymizers.quasi_columns import QuasiColumn
-from showthrough.anonymizers.refusals import out_of_reach
-from showthrough.anonymizers.requirement import Requirement
 from showthrough.anonymizers.table import Table
 from showthrough.anonymizers.xcolor import xcolor
 from showthrough.criteria.alpha_k import AlphaKAnonymity
 from showthrough.criteria.beta_likeness import BetaLikeness
-from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Criterion
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
 from showthrough.criteria.dissimilarity import Dissimilarity
@@ -39,7 +36,7 @@ from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError
-from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Ints
 
 Progress = Callable[[int, int], None]
 
@@ -91,30 +88,6 @@ _SIZES_AND_SHARES = (
     DeltaPresence,
     KMap,
 )
-
-
-def requirement(table: Table, criteria: Sequence[Any], *, suppress: bool = False) -> Requirement:
-    """Criteria on sizes and shares as one requirement; refused if it is out of reach and no row may be suppressed."""
-    k = max([1, *(c.k for c in criteria if isinstance(c, (KAnonymity, AlphaKAnonymity)))])
-    others = [searchable(c) for c in criteria if not isinstance(c, KAnonymity)]
-    if not others:
-        return Requirement(k)
-
-    def allowed(counts: GroupCounts) -> Flags:
-        met: Flags = others[0].met(others[0].level(counts))
-        for criterion in others[1:]:
-            met = met & criterion.met(criterion.level(counts))
-        return met
-
-    refusal = None if suppress or table.rows < k else out_of_reach(table.counts, table.values, others)
-    if refusal is not None:
-        raise refusal
-    return Requirement(k, table.value, allowed, labels=table.values)
-
-
-def searchable(criterion: Any) -> Any:
-    """The criterion for single groups: which rows are kept is not known before all groups are."""
-    return replace(criterion, reference="all") if isinstance(criterion, TCloseness) else criterion
 
 
 def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxed: bool = False) -> Groups:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.demands import requirement
 from showthrough.anonymizers.describe import level_cells
-from showthrough.anonymizers.methods import Groups, Options, requirement
+from showthrough.anonymizers.methods import Groups, Options
 from showthrough.anonymizers.quasi_columns import combined_key
 from showthrough.anonymizers.suppression import suppress_failing
 from showthrough.anonymizers.table import Table

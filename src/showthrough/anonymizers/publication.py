@@ -14,9 +14,9 @@ from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Groups
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
-from showthrough.criteria.counts import of_release
 from showthrough.criteria.criterion import Check
 from showthrough.criteria.population import DeltaPresence, KMap
+from showthrough.criteria.published import of_release
 from showthrough.errors import InputError, InternalError
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading

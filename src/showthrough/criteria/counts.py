@@ -1,6 +1,6 @@
 """How often each value occurs in each group: what every criterion looks at, from any source.
 
-`of_release` takes whatever is checked; what a release looks like is known in published.py alone.
+`of_frame` counts rows; what a release looks like is known in published.py alone.
 """
 
 from __future__ import annotations
@@ -185,31 +185,6 @@ class Counted:
     """Rows that are in no group."""
     real: Ints | None = None
     """Persons per group where some of the published records are declared as counterfeits."""
-
-
-def of_release(
-    release: Any,
-    sensitive: str | Sequence[str] | None = None,
-    quasi: Sequence[str] | None = None,
-    *,
-    suppressed: str | None = None,
-    reference: Any = None,
-) -> Counted:
-    """Count a release of any kind, or the rows of a frame grouped by equal quasi-identifiers.
-
-    ``sensitive`` of several columns is one composite value. For frames: rows in which every
-    quasi-identifier reads ``suppressed`` are in no group. ``reference`` is the table that the
-    release was made from, where its rows are known: then values are compared with all of them.
-    """
-    if isinstance(release, Counted):
-        return release
-    if isinstance(release, GroupCounts):
-        return Counted(release, lambda groups: pl.DataFrame({"group": groups}))
-    if hasattr(release, "tally"):
-        from showthrough.criteria.published import of_published
-
-        return of_published(release, sensitive, quasi, suppressed=suppressed, reference=reference)
-    return of_frame(to_polars(release), sensitive, quasi, suppressed=suppressed, reference=reference)
 
 
 def values_of(frame: pl.DataFrame, sensitive: str | Sequence[str]) -> pl.Series:

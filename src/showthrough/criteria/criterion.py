@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.counts import Counted, GroupCounts, of_release
+from showthrough.criteria.counts import Counted, GroupCounts
+from showthrough.criteria.published import of_release
 from showthrough.errors import InputError
 from showthrough.table.arrays import Flags, Reals
 from showthrough.table.plain import plain

@@ -16,9 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.counts import Counted, GroupCounts, of_release
+from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.criteria.criterion import Check, Criterion, at_least, at_most, text
 from showthrough.criteria.parameters import flag, number, whole
+from showthrough.criteria.published import of_release
 from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.frames import need_columns, to_polars

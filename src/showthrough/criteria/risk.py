@@ -16,10 +16,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.criteria.coding import codes, combine, dense
-from showthrough.criteria.counts import Counted, of_release
+from showthrough.criteria.counts import Counted
 from showthrough.criteria.criterion import text
 from showthrough.criteria.parameters import number
 from showthrough.criteria.population import persons_of
+from showthrough.criteria.published import of_release
 from showthrough.errors import InputError
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import need_columns, to_polars

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from showthrough.criteria.counts import Counted, of_release
-from showthrough.criteria.published import group_names
+from showthrough.criteria.counts import Counted
+from showthrough.criteria.published import group_names, of_release
 from showthrough.errors import InputError
 from showthrough.table.frames import to_polars
 

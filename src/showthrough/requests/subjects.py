@@ -15,8 +15,9 @@ from showthrough.errors import InputError
 from showthrough.register.history_file import ReleaseEntry, read_history
 from showthrough.release.columns import gaps
 from showthrough.release.counted import CountedKind
-from showthrough.release.reading import Given, fill_roles, read_release
+from showthrough.release.reading import fill_roles, read_release
 from showthrough.release.release import Release
+from showthrough.release.roles import Given
 from showthrough.table.datapackage import read_datapackage
 from showthrough.table.files import read_table
 from showthrough.table.frames import scalar
