@@ -24,13 +24,13 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.anatomy import anatomy
-from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.anonymizers.full_domain import full_domain
+from showthrough.anonymizers.group_loss import cost, merge_alike
 from showthrough.anonymizers.local_recoding import local_recoding
-from showthrough.anonymizers.loss import cost, merge_alike
 from showthrough.anonymizers.mdav import Feature, mdav
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.proximity import NumericProximity, ValueProximity
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.anonymizers.xcolor import xcolor
 from showthrough.criteria.counts import GroupCounts

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.counts import of_release
 from showthrough.criteria.dissimilarity import Dissimilarity
 from showthrough.criteria.levels import levels
 from showthrough.criteria.negation import after_negations
+from showthrough.criteria.published import of_release
 
 
 def median(run: Callable[[], Any], repeats: int = 7) -> float:

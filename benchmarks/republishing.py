@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.histories import OCCUPATIONS
 from showthrough.anonymizers.anatomy import anatomy
-from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.republishing.m_invariance import m_invariant
 
 SIZES = (74, 7, 16, 7, 5, 2, 41)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import strategies as st
 
-from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 
 PATHS = {"a": ("ab", "*"), "b": ("ab", "*"), "c": ("cd", "*"), "d": ("cd", "*"), "e": ("e", "*")}
 

@@ -140,7 +140,7 @@ def test_the_cost_is_what_utility_measures():
 
 
 def test_the_cost_of_labels_and_ranges_is_what_local_recoding_minimizes():
-    from showthrough.anonymizers.loss import cost, merge_alike
+    from showthrough.anonymizers.group_loss import cost, merge_alike
     from showthrough.anonymizers.table import Shape, prepare
 
     table = example(200)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from showthrough.anonymizers.columns import QuasiColumn, combined_key
 from showthrough.anonymizers.describe import recursion_cells, tight_cells
-from showthrough.anonymizers.loss import cost, group_losses, merge_alike
+from showthrough.anonymizers.group_loss import cost, group_losses, merge_alike
 from showthrough.anonymizers.mondrian import mondrian
+from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.anonymizers.suppression import publication_order, suppress_failing
 from showthrough.errors import InputError

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.group_loss import cost, group_losses, merge_alike
 from showthrough.anonymizers.local_recoding import local_recoding
-from showthrough.anonymizers.loss import cost, group_losses, merge_alike
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from tests.anonymizers.satisfied import CRITERIA, assert_every_group_satisfies

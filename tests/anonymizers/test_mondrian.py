@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from showthrough.anonymizers.columns import QuasiColumn
-from showthrough.anonymizers.loss import cost
+from showthrough.anonymizers.group_loss import cost
 from showthrough.anonymizers.mondrian import mondrian
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from tests.anonymizers.satisfied import CRITERIA, assert_every_group_satisfies

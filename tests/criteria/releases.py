@@ -7,7 +7,8 @@ import polars as pl
 from hypothesis import settings
 from hypothesis import strategies as some
 
-from showthrough.criteria.counts import Counted, of_release
+from showthrough.criteria.counts import Counted
+from showthrough.criteria.published import of_release
 
 VALUES = ["angina", "asthma", "flu", "gout", "mumps"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from showthrough.criteria.alpha_k import AlphaKAnonymity
 from showthrough.criteria.beta_likeness import BetaLikeness
 from showthrough.criteria.coding import codes, combine
-from showthrough.criteria.counts import GroupCounts, of_release
+from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
 from showthrough.criteria.dissimilarity import Dissimilarity
 from showthrough.criteria.k_anonymity import KAnonymity
@@ -18,6 +18,7 @@ from showthrough.criteria.l_diversity import DistinctLDiversity, EntropyLDiversi
 from showthrough.criteria.levels import levels
 from showthrough.criteria.negation import after_negations
 from showthrough.criteria.population import DeltaPresence, KMap
+from showthrough.criteria.published import of_release
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError
 from showthrough.examples import figure1

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from showthrough.criteria.counts import of_release
 from showthrough.criteria.dissimilarity import Dissimilarity
 from showthrough.criteria.k_anonymity import KAnonymity
 from showthrough.criteria.levels import levels
 from showthrough.criteria.population import KMap
+from showthrough.criteria.published import of_release
 from showthrough.criteria.risk import risk
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError

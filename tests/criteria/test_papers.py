@@ -6,11 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from showthrough.criteria.counts import GroupCounts, of_release
+from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.dissimilarity import Dissimilarity
-from showthrough.criteria.ground import decimals, within
+from showthrough.criteria.ground import close_by, decimals
 from showthrough.criteria.l_diversity import EntropyLDiversity, RecursiveLDiversity
 from showthrough.criteria.negation import recursive_after
+from showthrough.criteria.published import of_release
 from showthrough.criteria.t_closeness import TCloseness
 
 # Wang and Liu, table I: allergy, asthma, myocarditis
@@ -94,7 +95,7 @@ def distance(i: int, j: int) -> float:
 
 def near(epsilon: float):
     labels = pl.DataFrame(SYNDROMES, schema=NAMES, orient="row").to_struct("value")
-    close = within("min", labels, epsilon, 10)
+    close = close_by("min", labels, epsilon, 10)
     pairs = np.array(list(combinations(range(10), 2)), dtype=np.int32)
     return pairs, close(pairs[:, 0], pairs[:, 1])
 

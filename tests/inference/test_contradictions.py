@@ -5,7 +5,13 @@ import random
 import pytest
 
 from showthrough import infer
-from showthrough.errors import ChangedValueError, ContradictionError, InputError, UnknownPersonError
+from showthrough.errors import (
+    ChangedValueError,
+    ContradictionError,
+    InputError,
+    UnknownPersonError,
+    UnknownValueError,
+)
 from tests.histories import release, releases
 from tests.oracles import common_values, linear, people
 
@@ -86,3 +92,11 @@ def test_random_tampering_is_found_exactly_when_no_probabilities_fit(seed):
         infer(rels)
     if caught.value.contradiction is not None:
         assert caught.value.contradiction.verify(rels)
+
+
+def test_an_unknown_value_is_no_unknown_person():
+    post = infer([release([(["ann", "bob"], ["x", "y"])], "old")])
+    with pytest.raises(UnknownValueError, match="No release publishes the value 'z'") as caught:
+        post.explain("ann", "z")
+    assert not isinstance(caught.value, UnknownPersonError)
+    assert isinstance(caught.value, KeyError)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from showthrough.errors import InputError
 from showthrough.register import centroids as module
-from showthrough.register.centroids import Measure, nearest, share_correct, within
+from showthrough.register.centroids import Measure, nearest, share_correct, within_spreads
 from showthrough.register.linking import Candidates
 from tests.oracles.linking import nearest_of, within_of
 from tests.register.instances import lists
@@ -51,12 +51,14 @@ def test_nearest(table, dimensions, pairs):
 @given(tables())
 def test_within(table):
     kinds, scales, people, middle, spreads = table
-    found = within(np.array(people), np.array(middle), spreads=np.array(spreads), measures=measures_of(kinds, scales))
+    found = within_spreads(
+        np.array(people), np.array(middle), spreads=np.array(spreads), measures=measures_of(kinds, scales)
+    )
     assert lists(found) == [within_of(person, middle, spreads, kinds) for person in people]
 
 
 def test_a_spread_reaches_its_end_in_spite_of_rounding():
-    found = within(
+    found = within_spreads(
         np.array([[0.3], [0.30001]]), np.array([[0.1]]), spreads=np.array([[0.2]]), measures=[Measure("numeric")]
     )
     assert lists(found) == [[0], []]
@@ -84,7 +86,7 @@ def test_bad_input_is_a_sentence():
     with pytest.raises(InputError, match="some are infinite"):
         nearest(np.array([[np.inf]]), np.ones((1, 1)), measures=one)
     with pytest.raises(InputError, match="spread of 0 or more"):
-        within(np.ones((1, 1)), np.ones((1, 1)), spreads=np.array([[-1.0]]), measures=one)
+        within_spreads(np.ones((1, 1)), np.ones((1, 1)), spreads=np.array([[-1.0]]), measures=one)
     with pytest.raises(InputError, match="above 0"):
         Measure("ordinal", 0.0)
     with pytest.raises(InputError, match="numeric, ordinal or nominal"):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.errors import InputError, InternalError
-from showthrough.register import arrays, boxes, descent, families, grid, linking
+from showthrough.register import cut_tree, descent, families, grid, linking
 from showthrough.register.axis import axis
 from showthrough.register.linking import Attribute, candidates
 from tests.oracles.linking import groups_of
@@ -39,7 +39,7 @@ def test_all_limits_small(instance, joins, leaf, block, entries):
         patch.setattr(linking, "PAIRS", 2 * block)
         patch.setattr(families, "FAMILIES", joins)
         patch.setattr(families, "DENSE", 4)
-        patch.setattr(boxes, "LEAF", leaf)
+        patch.setattr(cut_tree, "LEAF", leaf)
         patch.setattr(descent, "PAIRS", block)
         patch.setattr(descent, "DENSE", 2 * leaf + 1)
         patch.setattr(descent, "TABLE", 2 * block)
@@ -79,9 +79,9 @@ def larger(seed, persons, count, overlap):
 def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
     people, groups = larger(3, 400, 300, overlap)
     depths = []
-    monkeypatch.setattr(boxes, "LEAF", 10)
+    monkeypatch.setattr(cut_tree, "LEAF", 10)
     monkeypatch.setattr(grid, "HELD", 2)  # a tree alone
-    monkeypatch.setattr(linking, "grow", lambda *given: depths.append(boxes.grow(*given)) or depths[-1])
+    monkeypatch.setattr(linking, "grow_tree", lambda *given: depths.append(cut_tree.grow_tree(*given)) or depths[-1])
     found = candidates(attributes_of(people, groups))
     assert lists(found) == expected(people, groups)
     assert max(tree.attribute.size for tree in depths) > 50
@@ -94,7 +94,7 @@ def test_boxes_of_many_shapes_go_down_a_tree_that_cuts(overlap, monkeypatch):
 def test_narrow_cells_become_a_grid_above_the_trees(overlap, monkeypatch):
     people, groups = larger(4, 3000, 400, overlap)
     roots = []
-    monkeypatch.setattr(linking, "grow", lambda *given: roots.append(given[2]) or boxes.grow(*given))
+    monkeypatch.setattr(linking, "grow_tree", lambda *given: roots.append(given[2]) or cut_tree.grow_tree(*given))
     found = candidates(attributes_of(people, groups), way="tree")
     assert lists(found) == expected(people, groups)
     assert roots[0] > 1
@@ -115,7 +115,7 @@ def test_leaves_of_many_points_are_compared_as_tables(monkeypatch):
 
 
 def test_one_level_of_a_hierarchy_needs_no_tree(monkeypatch):
-    monkeypatch.setattr(linking, "grow", None)  # calling it would fail
+    monkeypatch.setattr(linking, "grow_tree", None)  # calling it would fail
     cells = [frozenset({0, 3}), frozenset({1, 4}), frozenset({2, 5})]
     groups = [[one, other] for one in cells for other in (frozenset({0}), frozenset({1}), None)]
     people = [[a, b] for a in range(6) for b in (0, 1, 2)]
@@ -204,24 +204,3 @@ def test_attributes_check_themselves(change):
     Attribute(**right)
     with pytest.raises(InternalError):
         Attribute(**(right | change))
-
-
-@given(st.lists(st.lists(st.integers(0, 3), max_size=3), max_size=8), st.booleans())
-def test_lists_that_are_alike(given_lists, collide):
-    start = arrays.starts(np.array([len(own) for own in given_lists], dtype=np.int64))
-    items = np.array([v for own in given_lists for v in own], dtype=np.int64)
-    with pytest.MonkeyPatch.context() as patch:
-        if collide:
-            patch.setattr(arrays, "_scrambled", lambda numbers: np.zeros(numbers.size, dtype=np.uint64))
-        first, which = arrays.alike(start, items)
-    order = list(dict.fromkeys(map(tuple, given_lists)))
-    assert which.tolist() == [order.index(tuple(own)) for own in given_lists]
-    assert [tuple(given_lists[k]) for k in first] == order
-
-
-def test_rows_of_more_columns_than_a_key_holds():
-    rng = np.random.default_rng(0)
-    table = rng.integers(0, 2, (50, 4)) * 2**30
-    first, which = arrays.distinct(list(table.T))
-    assert (table[first][which] == table).all()
-    assert first.size == len({tuple(row) for row in table.tolist()})

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from showthrough.register.linking import candidates
-from showthrough.register.locatability import locatability
+from showthrough.register.locating_report import locatability
 from tests.oracles.linking import covers, groups_of
 from tests.register.instances import attributes_of, instances
 

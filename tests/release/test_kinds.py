@@ -180,7 +180,7 @@ def test_a_new_kind_is_audited_like_the_one_that_publishes_the_same(listed):
     )
     mine, theirs = (st.infer([release], register=REGISTER) for release in (listed, counted))
     assert mine.to_frame().equals(theirs.to_frame())
-    assert mine.history.group_name(1) == "2 (148**)" == theirs.history.group_name(1)
+    assert mine._solved.history.group_name(1) == "2 (148**)" == theirs._solved.history.group_name(1)
     assert encode([listed]).row_count.tolist() == [2, 1, 1, 1]
     found = st.audit([listed], register=REGISTER)
     assert found.releases[0].kind == "listed"

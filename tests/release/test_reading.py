@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from showthrough import Hierarchy, Release, read_release
 from showthrough.errors import FileError, InputError, ReleaseError
-from showthrough.release.reading import Given, fill_roles
+from showthrough.release.reading import fill_roles
+from showthrough.release.roles import Given
 from tests.release.test_bucketized import RECORDS, ROLES, ROWS, TALLY, VALUES
 
 

@@ -6,6 +6,8 @@ import pytest
 from rich.console import Console
 
 from showthrough import audit
+from showthrough.cli.output import AUDIT
+from showthrough.report.content import content, views
 from showthrough.report.printable import printable
 from showthrough.report.terminal import SHOWN, posterior_table, releases_table, show_audit
 from tests.histories import FIGURE1, release, releases
@@ -13,7 +15,8 @@ from tests.histories import FIGURE1, release, releases
 
 def shown(found, audience, width=80, **more) -> str:
     stream = io.StringIO()
-    show_audit(Console(file=stream, width=width, highlight=False, **more), found, audience=audience)
+    console = Console(file=stream, width=width, highlight=False, **more)
+    show_audit(console, content(found, audience=audience), hints=AUDIT)
     return stream.getvalue()
 
 
@@ -80,7 +83,9 @@ def test_brackets_are_text(name):
         assert f"{name} alone" in text
         assert f"{name}: {name}" in text
     stream = io.StringIO()
-    Console(file=stream, width=200).print(posterior_table([(name, found.posterior)], title="x"), releases_table(found))
+    Console(file=stream, width=200).print(
+        posterior_table(views([(name, found.posterior)]), title="x"), releases_table(content(found))
+    )
     assert f"{name} certain" in stream.getvalue()
     assert stream.getvalue().count(name) >= 5
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough import infer
-from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.errors import InputError
 from showthrough.republishing.m_invariance import m_invariant
 from tests.oracles.m_invariance import balanced_in_turn, broken, eligible, fewest, is_halving

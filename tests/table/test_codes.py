@@ -1,5 +1,6 @@
 """Codes of columns against plain dictionaries, for numbers near and far, and texts few and many."""
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -54,3 +55,11 @@ def test_positions_of_what_is_there_and_what_is_not(entry, dtype):
         assert codes.positions(column, entries).tolist() == [place.get(e, codes.NOWHERE) for e in asked]
 
     check()
+
+
+def test_rows_of_more_columns_than_a_key_holds():
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 2, (50, 4)) * 2**30
+    first, which = codes.distinct(list(table.T))
+    assert (table[first][which] == table).all()
+    assert first.size == len({tuple(row) for row in table.tolist()})

@@ -1,6 +1,6 @@
 """Algorithms that turn a table into groups, one per file.
 
-Each is a kernel over encoded columns (``columns.py``) and a requirement (``requirement.py``) and
+Each is a kernel over encoded columns (``quasi_columns.py``) and a requirement (``requirement.py``) and
 returns a frozen result whose ``group`` holds one group code per row, -1 for a suppressed row.
 None of them certifies itself: the criteria check what comes out.
 

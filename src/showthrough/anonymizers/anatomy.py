@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import offsets, ranges, starts
 
 
 @dataclass(frozen=True)
@@ -75,16 +76,13 @@ def anatomy(
     count = np.bincount(sensitive).astype(np.int64)
     drop = surplus(sensitive, l)
     _check(sensitive, l, drop, suppression_limit, names)
-    begin = np.cumsum(count) - count
-    position = np.arange(rows) - begin[sensitive[order]]
-    order = order[position < (count - drop)[sensitive[order]]]
+    order = order[offsets(count) < (count - drop)[sensitive[order]]]
     count = count - drop
     value, group = _create(count, l, generator)
     groups = int(group[-1]) + 1
     by_value = np.argsort(value, kind="stable")
     taken = np.bincount(value, minlength=len(count))
-    begin = np.cumsum(count) - count
-    picked = order[np.repeat(begin - np.cumsum(taken) + taken, taken) + np.arange(len(value))]
+    picked = order[ranges(starts(count)[:-1], taken)]
     result = np.full(rows, -1, dtype=np.int64)
     result[picked] = group[by_value]
     residues = np.setdiff1d(order, picked)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.columns import QuasiColumn
-from showthrough.anonymizers.loss import label_loss
+from showthrough.anonymizers.group_loss import label_loss
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 
 State = npt.NDArray[Any]
 Singles = npt.NDArray[np.float32]

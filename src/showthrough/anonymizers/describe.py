@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.columns import QuasiColumn
-from showthrough.anonymizers.loss import bounds, common_level
+from showthrough.anonymizers.group_loss import common_level, group_ends
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import starts
 
 ANY = "*"
 
@@ -30,10 +31,10 @@ def tight_cells(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer]) 
         if column.shown == "set":
             cells.append(_sets(column, group[order], order))
         elif column.shown == "range":
-            low, high = bounds(column.codes, order, start)
+            low, high = group_ends(column.codes, order, start)
             cells.append([_range(column, a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)])
         else:
-            cells.append(_labels(column, *bounds(column.rank[column.codes], order, start)))
+            cells.append(_labels(column, *group_ends(column.rank[column.codes], order, start)))
     return cells
 
 
@@ -77,7 +78,7 @@ def _by_group(group: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
     size = np.bincount(group[order])
     if len(size) and int(size.min()) == 0:
         raise InputError("Groups must be numbered 0, 1, … without gaps.")
-    return order, np.cumsum(size) - size
+    return order, starts(size)[:-1]
 
 
 def _range(column: QuasiColumn, low: int, high: int) -> str:

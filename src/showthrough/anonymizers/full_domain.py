@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.columns import QuasiColumn, combined_key, row_count
-from showthrough.anonymizers.loss import label_losses
+from showthrough.anonymizers.group_loss import label_losses
+from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key, row_count
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.ragged import ranks
 
 Node = tuple[int, ...]
 BUDGET = 4_000_000
@@ -63,7 +64,7 @@ def full_domain(
         )
     loss, node = best
     group, size, met = lattice.classes(node)
-    number = np.where(met, np.cumsum(met) - 1, -1).astype(np.int32)
+    number = ranks(met).astype(np.int32)
     nodes = int(np.prod([float(top + 1) for top in lattice.top]))
     of_row = number[group][lattice.unit_of_row]
     suppressed = int(size[~met].sum())
@@ -205,7 +206,7 @@ class _Lattice:
         size = np.bincount(group, weights=self.weight).astype(np.int64)
         met: Flags = size >= self.requirement.k
         if self.sensitive is not None and met.any():
-            number = np.cumsum(met) - 1
+            number = ranks(met)
             inside = met[group]
             met[met] = self.requirement.judge(
                 number[group[inside]], self.sensitive[inside], int(met.sum()), weight=self.weight[inside]

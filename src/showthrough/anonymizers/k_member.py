@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.anonymizers.boxes import Box, Singles, State, box
-from showthrough.anonymizers.columns import QuasiColumn, combined_key
+from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key
 from showthrough.anonymizers.regrow import judge_dense
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.table.arrays import Ints, Reals
+from showthrough.table.ragged import starts
 
 CHUNK = (2_000, 12_000)
 """Least and most records that compete for a group: the more the better, and the slower."""
@@ -27,7 +28,7 @@ FAR = np.float32(1e6)
 
 
 @dataclass(frozen=True)
-class _Units:
+class _ChunkUnits:
     """Distinct records of one chunk: places among the occurring values, how many, sensitive value, density."""
 
     codes: list[npt.NDArray[np.int64]]
@@ -96,7 +97,7 @@ def k_member(
         sensitive = None if requirement.plain or requirement.sensitive is None else requirement.sensitive[unit_rows]
         occurring = [np.unique(column.codes[unit_rows], return_inverse=True) for column in columns]
         lookups = [_Lookup(box_, values) for box_, (values, _) in zip(boxes, occurring, strict=True)]
-        units = _Units(
+        units = _ChunkUnits(
             [place.reshape(-1).astype(np.int64) for _, place in occurring],
             weight.astype(np.int64),
             None if sensitive is None else sensitive.astype(np.int64),
@@ -104,7 +105,7 @@ def k_member(
         )
         groups = _Chunk(lookups, units, requirement, share, spread).run()
         by_unit = piece[np.argsort(inverse, kind="stable")]
-        start = np.cumsum(weight) - weight
+        start = starts(weight)[:-1]
         for found in groups:
             for unit, taken in zip(found.units, found.taken, strict=True):
                 group[by_unit[start[unit] : start[unit] + taken]] = made
@@ -117,7 +118,7 @@ class _Chunk:
     """Growth inside one chunk; ``alive`` are the units with copies left, packed now and then."""
 
     def __init__(
-        self, lookups: list[_Lookup], units: _Units, requirement: Requirement, share: Reals, spread: float
+        self, lookups: list[_Lookup], units: _ChunkUnits, requirement: Requirement, share: Reals, spread: float
     ) -> None:
         self.lookups, self.units, self.requirement = lookups, units, requirement
         self.share, self.spread = share, spread

@@ -2,7 +2,7 @@
 
 1. Records that occur often enough to satisfy the requirement as they are stay exact.
 2. The rest is grown greedily from the densest places (``k_member.py``).
-3. Passes of ruin and recreate (Schrimpf et al., J. Comput. Phys. 2000; ``grouping.py``): neighbouring
+3. Passes of ruin and recreate (Schrimpf et al., J. Comput. Phys. 2000; ``regrouping.py``): neighbouring
    groups, each time neighbours in another sense, are taken apart and grown anew; whichever grouping
    loses less stays.
 
@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from showthrough.anonymizers.columns import QuasiColumn, distinct_rows, row_count
-from showthrough.anonymizers.grouping import Grouping
+from showthrough.anonymizers.quasi_columns import QuasiColumn, distinct_rows, row_count
+from showthrough.anonymizers.regrouping import Regrouping
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import ranks
 
 PASSES = 30
 """Passes with k alone."""
@@ -65,7 +66,7 @@ def local_recoding(
     if not len(rest):
         return LocalRecodingResult(group, int(group.max()) + 1, exact, 0, 0.0, 0.0)
     part = [replace(column, codes=column.codes[rest]) for column in columns]
-    work = Grouping(part, requirement.part(rest), np.random.default_rng(seed))
+    work = Regrouping(part, requirement.part(rest), np.random.default_rng(seed))
     work.start()
     start_loss = work.total
     most = passes if passes is not None else PASSES if requirement.plain else COSTLY
@@ -87,7 +88,7 @@ def _exact(columns: Sequence[QuasiColumn], requirement: Requirement) -> tuple[Co
     _, inverse, count = distinct_rows(columns)
     met = requirement.met(inverse, len(count))
     while True:
-        number = np.where(met, np.cumsum(met) - 1, -1).astype(np.int32)
+        number = ranks(met).astype(np.int32)
         rest = np.flatnonzero(~met[inverse])
         if not len(rest) or requirement.part(rest).met(np.zeros(len(rest), dtype=np.int64), 1)[0]:
             return number[inverse], rest

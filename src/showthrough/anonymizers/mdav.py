@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints, Reals
+from showthrough.table.ragged import starts
 
 Kind = Literal["numeric", "ordinal", "nominal"]
 Scale = Literal["deviation", "range"]
@@ -129,7 +130,7 @@ def centroids(feature: Feature, group: npt.NDArray[np.integer]) -> npt.NDArray[n
     values = feature.values.astype(np.int64)
     if feature.kind == "ordinal":
         order = np.lexsort((values, group))
-        medians: Codes = values[order[np.cumsum(size) - size + (size - 1) // 2]].astype(np.int32)
+        medians: Codes = values[order[starts(size)[:-1] + (size - 1) // 2]].astype(np.int32)
         return medians
     width = int(values.max()) + 1
     cell, count = np.unique(group.astype(np.int64) * width + values, return_counts=True)
@@ -145,7 +146,7 @@ class _Pool:
     def __init__(self, features: Sequence[Feature], points: Reals) -> None:
         nominal = [feature for feature in features if feature.kind == "nominal"]
         width = [1 if f.kind != "nominal" else int(f.values.max(initial=0)) + 1 for f in features]
-        begin = np.cumsum(width) - width
+        begin = starts(np.array(width))[:-1]
         plain = [int(at) for at, feature in zip(begin, features, strict=True) if feature.kind != "nominal"]
         # centred, so that |x|² − 2x·c + |c|² loses no digits to a common offset
         self.points: Reals = np.ascontiguousarray(points[:, plain] - points[:, plain].mean(axis=0))

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from showthrough.anonymizers.anatomy import anatomy
-from showthrough.anonymizers.columns import QuasiColumn
 from showthrough.anonymizers.describe import level_cells, recursion_cells, tight_cells
 from showthrough.anonymizers.full_domain import full_domain
 from showthrough.anonymizers.local_recoding import local_recoding
 from showthrough.anonymizers.mdav import Feature, centroids, mdav
 from showthrough.anonymizers.mondrian import mondrian
-from showthrough.anonymizers.population import Population
+from showthrough.anonymizers.outsiders import Population
 from showthrough.anonymizers.proximity import NumericProximity, Proximity, ValueProximity
-from showthrough.anonymizers.refusals import out_of_reach
-from showthrough.anonymizers.requirement import Requirement
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.table import Table
 from showthrough.anonymizers.xcolor import xcolor
 from showthrough.criteria.alpha_k import AlphaKAnonymity
 from showthrough.criteria.beta_likeness import BetaLikeness
-from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked
+from showthrough.criteria.criterion import Criterion
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
 from showthrough.criteria.dissimilarity import Dissimilarity
-from showthrough.criteria.ground import numbers_of, within
+from showthrough.criteria.ground import close_by, numbers_of
 from showthrough.criteria.k_anonymity import KAnonymity
 from showthrough.criteria.l_diversity import (
     DistinctLDiversity,
@@ -39,7 +36,7 @@ from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError
-from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Ints
 
 Progress = Callable[[int, int], None]
 
@@ -57,7 +54,7 @@ class Options:
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class Groups:
     """Group of each row (−1: suppressed), the cells of each group, and what the method says of itself."""
 
     group: Codes
@@ -74,8 +71,8 @@ class Method:
 
     name: str
     kind: str
-    enforces: tuple[type[Checked], ...]
-    run: Callable[[Table, Sequence[Any], Options], Grouped]
+    enforces: tuple[type[Criterion], ...]
+    run: Callable[[Table, Sequence[Any], Options], Groups]
 
 
 _SIZES_AND_SHARES = (
@@ -93,31 +90,7 @@ _SIZES_AND_SHARES = (
 )
 
 
-def requirement(table: Table, criteria: Sequence[Any], *, suppress: bool = False) -> Requirement:
-    """Criteria on sizes and shares as one requirement; refused if it is out of reach and no row may be suppressed."""
-    k = max([1, *(c.k for c in criteria if isinstance(c, (KAnonymity, AlphaKAnonymity)))])
-    others = [searchable(c) for c in criteria if not isinstance(c, KAnonymity)]
-    if not others:
-        return Requirement(k)
-
-    def allowed(counts: GroupCounts) -> Flags:
-        met: Flags = others[0].met(others[0].level(counts))
-        for criterion in others[1:]:
-            met = met & criterion.met(criterion.level(counts))
-        return met
-
-    refusal = None if suppress or table.rows < k else out_of_reach(table.counts, table.values, others)
-    if refusal is not None:
-        raise refusal
-    return Requirement(k, table.value, allowed, labels=table.values)
-
-
-def searchable(criterion: Any) -> Any:
-    """The criterion for single groups: which rows are kept is not known before all groups are."""
-    return replace(criterion, reference="all") if isinstance(criterion, TCloseness) else criterion
-
-
-def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxed: bool = False) -> Grouped:
+def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxed: bool = False) -> Groups:
     people = Population.of(table, criteria)
     if options.cells == "recursion" and (relaxed or people.added):
         raise InputError(
@@ -127,7 +100,7 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
     found = mondrian(people.columns, people.requirement(), relaxed=relaxed, seed=options.seed)
     if options.cells == "recursion":
         whole = recursion_cells(table.columns, found.cell_low, found.cell_high)
-        return Grouped(
+        return Groups(
             found.group,
             _named(table.columns, whole),
             persons=people.persons(found.group),
@@ -137,24 +110,24 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
     tight = any(c.shown == "range" for c in people.columns)
     notes = ("Ranges are tight: their ends are values of real persons.",) if tight else ()
     cells = _named(table.columns, people.cells(found.group, tight_cells))
-    return Grouped(group, cells, notes=notes, persons=people.persons(found.group), outside=people.outside(found.group))
+    return Groups(group, cells, notes=notes, persons=people.persons(found.group), outside=people.outside(found.group))
 
 
-def _relaxed(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
+def _relaxed(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     return _mondrian(table, criteria, options, relaxed=True)
 
 
-def _local(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
+def _local(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     people = Population.of(table, criteria)
     found = local_recoding(
         people.columns, people.requirement(), passes=options.passes, seed=options.seed, progress=options.progress
     )
     group = people.published(found.group)
     cells = _named(table.columns, people.cells(found.group, tight_cells))
-    return Grouped(group, cells, persons=people.persons(found.group), outside=people.outside(found.group))
+    return Groups(group, cells, persons=people.persons(found.group), outside=people.outside(found.group))
 
 
-def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
+def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     people = Population.of(table, criteria)
     limit = min(options.suppression_limit, table.rows - 1)  # a release publishes somebody
     try:
@@ -169,7 +142,7 @@ def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Gro
     notes = (f"Levels: {told}; {found.checked} of {found.nodes} nodes looked at.",)
     if not found.optimal:
         notes = (f"Levels: {told}; the lattice is too large to prove that no other node loses less.",)
-    return Grouped(
+    return Groups(
         group,
         _named(table.columns, cells),
         {"levels": levels},
@@ -179,26 +152,26 @@ def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Gro
     )
 
 
-def _anatomy(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
+def _anatomy(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     l = max(int(np.ceil(_l_of(c))) for c in criteria)
     found = anatomy(
         table.value, l, seed=options.seed, suppression_limit=options.suppression_limit, names=table.values.to_list()
     )
-    return Grouped(found.group)
+    return Groups(found.group)
 
 
 def _l_of(criterion: Any) -> float:
     return float(criterion.m if isinstance(criterion, MUniqueness) else criterion.l)
 
 
-def _mdav(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:  # noqa: ARG001
+def _mdav(table: Table, criteria: Sequence[Any], options: Options) -> Groups:  # noqa: ARG001
     features = [_feature(c, table) for c in table.columns]
     found = mdav(features, max(c.k for c in criteria))
     cells: dict[str, Sequence[Any]] = {}
     for feature, column in zip(features, table.columns, strict=True):
         middle = centroids(feature, found.group)
         cells[column.name] = middle.tolist() if feature.kind == "numeric" else [column.labels[int(c)] for c in middle]
-    return Grouped(found.group, cells, notes=(f"Information loss {found.loss:.4f} % (SSE/SST).",))
+    return Groups(found.group, cells, notes=(f"Information loss {found.loss:.4f} % (SSE/SST).",))
 
 
 def _feature(column: QuasiColumn, table: Table) -> Feature:
@@ -208,7 +181,7 @@ def _feature(column: QuasiColumn, table: Table) -> Feature:
     return Feature(column.name, column.codes, kind, column.weight)  # type: ignore[arg-type]
 
 
-def _xcolor(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
+def _xcolor(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     near = [c for c in criteria if isinstance(c, Dissimilarity)]
     if len(near) != 1:
         raise InputError("XColor enforces one (ε,δ)^k-dissimilarity: give exactly one.")
@@ -222,7 +195,7 @@ def _xcolor(table: Table, criteria: Sequence[Any], options: Options) -> Grouped:
         f"{found.allowed} allowed in a group; success {promise} beforehand; {found.swaps} exchanges; "
         f"{found.violations.size} rows remain with too many near values.",
     )
-    return Grouped(found.group, notes=notes)
+    return Groups(found.group, notes=notes)
 
 
 def _proximity(table: Table, criterion: Dissimilarity) -> Proximity:
@@ -233,7 +206,7 @@ def _proximity(table: Table, criterion: Dissimilarity) -> Proximity:
     if size > 4000:
         raise InputError(f"A metric other than numbers is looked up by pairs of values; {size} values are too many.")
     a, b = np.meshgrid(np.arange(size, dtype=np.int32), np.arange(size, dtype=np.int32), indexing="ij")
-    near = within(criterion.metric, table.values, criterion.epsilon, size)(a.ravel(), b.ravel()).reshape(size, size)
+    near = close_by(criterion.metric, table.values, criterion.epsilon, size)(a.ravel(), b.ravel()).reshape(size, size)
     near |= np.eye(size, dtype=bool)
     return ValueProximity(table.value, near | near.T)
 

@@ -16,11 +16,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.columns import QuasiColumn, combined_key, row_count
-from showthrough.anonymizers.loss import common_level, label_losses
+from showthrough.anonymizers.group_loss import common_level, label_losses
+from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key, row_count
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.ragged import offsets, owners, ranges, ranks, starts
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class _Parts:
 
     @cached_property
     def part(self) -> Ints:
-        return np.repeat(np.arange(len(self.start)), self.length)
+        return owners(np.append(self.start, len(self.unit)))
 
 
 def mondrian(
@@ -87,7 +88,7 @@ def mondrian(
         depth += 1
         target, cut, kids = _cut_all(columns, units, parts, requirement, relaxed=relaxed)
         done = np.flatnonzero(~cut)
-        number = np.cumsum(~cut) - 1 + groups
+        number = ranks(~cut) + groups
         settled = ~cut[parts.part]
         unit_group[parts.unit[settled]] = number[parts.part[settled]]
         lows.append(parts.low[done])
@@ -157,7 +158,7 @@ def _cut_all(
             good[owner[~fine]] = False
             cut |= good
             kept = good[part[at]]
-            slot = np.cumsum(good[owner]) - 1 + made
+            slot = ranks(good[owner]) + made
             target[at[kept]] = slot[side[kept]]
             made += int(good[owner].sum())
             if good.any():
@@ -223,16 +224,16 @@ def _renumber(codes: Ints, size: int) -> tuple[Ints, Ints]:
     """The codes that occur, ascending, and each code's position among them: np.unique without a sort."""
     present = np.zeros(size, dtype=bool)
     present[codes] = True
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[codes]
+    return np.flatnonzero(present), ranks(present)[codes]
 
 
 def _halves(place: Codes, part: Ints, parts: int, size: int) -> tuple[Flags, Codes]:
     """Which records go right when each part is cut in equal halves, and the last rank of its left half."""
     order = np.argsort(part * size + place, kind="stable")
     length = np.bincount(part, minlength=parts)
-    begin = np.cumsum(length) - length
+    begin = starts(length)[:-1]
     position = np.empty(len(order), dtype=np.int64)
-    position[order] = np.arange(len(order)) - begin[part]  # ``part`` ascends, so the sorted one equals it
+    position[order] = offsets(length)
     half = (length + 1) // 2
     cut = np.zeros(parts, dtype=np.int32)
     here = np.flatnonzero(length)
@@ -258,22 +259,22 @@ def _median_cut(place: Codes, part: Ints, weight: Ints, span: tuple[Codes, Codes
     """For each part the last rank of its left side: of the two cuts around the median the one nearer to half."""
     low, high = span
     chosen = np.zeros(len(low), dtype=np.int32)
-    owners, index = _renumber(part, len(low))
-    length = (high[owners] - low[owners] + 1).astype(np.int64)
+    here, index = _renumber(part, len(low))
+    length = (high[here] - low[here] + 1).astype(np.int64)
     if length.sum() <= 4 * len(place) + 4096:  # few values: count them instead of sorting
-        offset = np.concatenate([[0], np.cumsum(length)])
+        offset = starts(length)
         count = np.bincount(offset[index] + place - low[part], weights=weight, minlength=int(offset[-1])).astype(
             np.int64
         )
-        value = np.arange(len(count)) - np.repeat(offset[:-1] - low[owners], length)
+        value = ranges(low[here], length)
         begin = offset[:-1]
     else:
         key = part * (int(high.max()) + 1) + place
         order = np.argsort(key, kind="stable")
         new = np.flatnonzero(np.diff(key[order], prepend=-1))
         count, value = np.add.reduceat(weight[order], new), place[order][new].astype(np.int64)
-        length = np.bincount(index[order][new], minlength=len(owners))
-        begin = np.cumsum(length) - length
+        length = np.bincount(index[order][new], minlength=len(here))
+        begin = starts(length)[:-1]
     upto = np.cumsum(count)
     base = upto[begin] - count[begin]
     end = begin + length
@@ -284,7 +285,7 @@ def _median_cut(place: Codes, part: Ints, weight: Ints, span: tuple[Codes, Codes
     left_incl = upto[median] - base
     left_excl = left_incl - count[median]
     take = (np.minimum(left_incl, total - left_incl) >= np.minimum(left_excl, total - left_excl)) | (left_excl <= 0)
-    chosen[owners] = value[np.where(take, median, np.maximum(below, begin))]
+    chosen[here] = value[np.where(take, median, np.maximum(below, begin))]
     return chosen
 
 

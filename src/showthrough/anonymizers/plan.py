@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.anonymizers.columns import combined_key
+from showthrough.anonymizers.demands import requirement
 from showthrough.anonymizers.describe import level_cells
-from showthrough.anonymizers.methods import Grouped, Options, requirement
+from showthrough.anonymizers.methods import Groups, Options
+from showthrough.anonymizers.quasi_columns import combined_key
 from showthrough.anonymizers.suppression import suppress_failing
 from showthrough.anonymizers.table import Table
 from showthrough.errors import FileError, InputError
@@ -70,7 +71,7 @@ def read_plan(given: Any) -> Mapping[str, Any]:
     return plan
 
 
-def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], options: Options) -> Grouped:
+def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], options: Options) -> Groups:
     """Recode the table by a plan; groups that fail the criteria are suppressed, as far as allowed."""
     if set(plan["quasi"]) != set(table.quasi):
         raise InputError(
@@ -88,7 +89,7 @@ def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], o
     return replace(found, group=group, cells=cells, notes=(note,))
 
 
-def _by_levels(table: Table, levels: Mapping[str, Any]) -> Grouped:
+def _by_levels(table: Table, levels: Mapping[str, Any]) -> Groups:
     chosen, codes, sizes = [], [], []
     for column in table.columns:
         level = levels.get(column.name)
@@ -106,10 +107,10 @@ def _by_levels(table: Table, levels: Mapping[str, Any]) -> Grouped:
     group: Codes = np.unique(combined_key(codes, sizes), return_inverse=True)[1].astype(np.int32)
     texts = level_cells(table.columns, chosen, group)
     names = dict(zip((c.name for c in table.columns), chosen, strict=True))
-    return Grouped(group, dict(zip((c.name for c in table.columns), texts, strict=True)), {"levels": names})
+    return Groups(group, dict(zip((c.name for c in table.columns), texts, strict=True)), {"levels": names})
 
 
-def _by_cells(table: Table, cells: Mapping[str, Any]) -> Grouped:
+def _by_cells(table: Table, cells: Mapping[str, Any]) -> Groups:
     """Put every record into the group of the plan that it fits; where cells overlap, the one that fewest fit."""
     try:
         frame = pl.DataFrame({c: pl.Series(c, cells[c], dtype=pl.String) for c in table.quasi})
@@ -128,4 +129,4 @@ def _by_cells(table: Table, cells: Mapping[str, Any]) -> Grouped:
         key = popular[every] * popular.size + every
         group[fits] = np.minimum.reduceat(key, found.start[:-1][fits]) % popular.size
     shown = shape.cells()
-    return Grouped(group, {c: shown[c].fill_null("*").to_list() for c in table.quasi})
+    return Groups(group, {c: shown[c].fill_null("*").to_list() for c in table.quasi})

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.ragged import owners
 
 
 class Proximity(Protocol):
@@ -158,7 +159,7 @@ class ListedProximity:
 
     @cached_property
     def _key(self) -> Ints:
-        return np.repeat(np.arange(self.rows), self.degree) * self.rows + self.neighbour
+        return owners(self.start) * self.rows + self.neighbour
 
     def near(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> Flags:
         """Pairs on the list."""

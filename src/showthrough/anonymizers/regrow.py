@@ -25,7 +25,7 @@ TRIES = 6
 
 
 @dataclass(frozen=True)
-class Field:
+class Records:
     """The records to group: their boxes, what is required, and the share of each sensitive value in the table."""
 
     boxes: Sequence[Box]
@@ -55,9 +55,9 @@ class Regrown:
     lost: Reals
 
 
-def regrow(field: Field, blocks: Ints, priority: Reals, growth: Growth) -> Regrown:
+def regrow(records: Records, blocks: Ints, priority: Reals, growth: Growth) -> Regrown:
     """Group the records of each block anew; seeds are taken in order of ``priority``, lowest first; -1 pads a block."""
-    grower = _Grower(field, blocks, priority, growth)
+    grower = _Grower(records, blocks, priority, growth)
     while grower.open.any():
         grower.step()
     grower.place_the_rest()
@@ -68,14 +68,14 @@ def regrow(field: Field, blocks: Ints, priority: Reals, growth: Growth) -> Regro
 class _Grower:
     """Mutable state of one pass; arrays are [blocks, places] or [blocks, groups]."""
 
-    def __init__(self, field: Field, blocks: Ints, priority: Reals, growth: Growth) -> None:
-        self.field, self.growth = field, growth
+    def __init__(self, records: Records, blocks: Ints, priority: Reals, growth: Growth) -> None:
+        self.records, self.growth = records, growth
         count, places = blocks.shape
         self.every = np.arange(count)
         self.place = np.broadcast_to(np.arange(places), blocks.shape).copy()
         valid = blocks >= 0
         self.record = np.where(valid, blocks, 0)
-        self.states = [state[:, self.record] for state in field.states]
+        self.states = [state[:, self.record] for state in records.states]
         self.taken = np.where(valid, np.float32(0), FAR)
         self.priority = np.where(valid, priority[self.record], np.inf)
         self.left = valid.sum(axis=1)
@@ -85,14 +85,14 @@ class _Grower:
         self.loss = np.zeros(count, dtype=np.float32)
         self.met = np.ones(count, dtype=bool)
         self.box: list[State] = [np.zeros_like(state[:, :, 0]) for state in self.states]
-        most = places // field.requirement.k + 2
+        most = places // records.requirement.k + 2
         self.sizes = np.zeros((count, most), dtype=np.int64)
         self.losses = np.zeros((count, most), dtype=np.float32)
         self.made: list[State] = [np.zeros((*state.shape[:2], most), dtype=state.dtype) for state in self.states]
         self.fine = np.ones(count, dtype=bool)
-        requirement = field.requirement
+        requirement = records.requirement
         self.sensitive = None if requirement.plain else requirement.sensitive
-        values = 0 if self.sensitive is None else len(field.share)
+        values = 0 if self.sensitive is None else len(records.share)
         self.counts = np.zeros((count, values), dtype=np.int32)
         self.histories = np.zeros((count, most if values else 0, values), dtype=np.int32)
         self.value: Ints = self.record if self.sensitive is None else self.sensitive[self.record].astype(np.int64)
@@ -106,7 +106,7 @@ class _Grower:
         self._pack()
         active = self.open
         joint = self.taken.copy()
-        for box, state, own in zip(self.field.boxes, self.states, self.box, strict=True):
+        for box, state, own in zip(self.records.boxes, self.states, self.box, strict=True):
             joint += box.joint(own[:, :, None], state)
         wanted = joint if not self.growth.spread else joint + self._excess()
         pick = wanted.argmin(axis=1)
@@ -118,7 +118,7 @@ class _Grower:
         self.current = np.where(active & fresh, self.current + 1, self.current)
         self.size = np.where(active, np.where(fresh, 1, self.size + 1), self.size)
         self.loss = np.where(active, np.where(fresh, np.float32(0), joined), self.loss)
-        for j, (box, state) in enumerate(zip(self.field.boxes, self.states, strict=True)):
+        for j, (box, state) in enumerate(zip(self.records.boxes, self.states, strict=True)):
             one = state[:, self.every, pick]
             grown = np.where(fresh, one, box.join(self.box[j], one))
             self.box[j] = grown if active.all() else np.where(active, grown, self.box[j])
@@ -149,7 +149,7 @@ class _Grower:
 
     def _excess(self) -> Singles:
         """How far the share of each record's value would lie above the table's if the record joined."""
-        after = (self.counts + 1) / (self.size + 1)[:, None] - self.field.share
+        after = (self.counts + 1) / (self.size + 1)[:, None] - self.records.share
         price = (self.growth.spread * np.maximum(after, 0.0)).astype(np.float32)
         return np.take_along_axis(price, self.value, axis=1)
 
@@ -167,10 +167,10 @@ class _Grower:
             self.histories[rows, group] = self.counts[rows]
 
     def _judge(self) -> Flags:
-        met = self.size >= self.field.requirement.k
+        met = self.size >= self.records.requirement.k
         if self.sensitive is not None and met.any():
             asked = np.flatnonzero(met)
-            met[asked] = judge_dense(self.field.requirement, self.counts[asked])
+            met[asked] = judge_dense(self.records.requirement, self.counts[asked])
         return met
 
     def place_the_rest(self) -> None:
@@ -180,16 +180,16 @@ class _Grower:
         rest = (self.assign == self.current[:, None]) & (self.assign >= 0) & short[:, None]
         for rows, place in self._by_turns(rest):
             record = self.record[rows, place]
-            ones = [state[:, record] for state in self.field.states]
+            ones = [state[:, record] for state in self.records.states]
             joint = np.where(self.sizes[rows] > 0, np.float32(0), FAR)
-            for box, made, one in zip(self.field.boxes, self.made, ones, strict=True):
+            for box, made, one in zip(self.records.boxes, self.made, ones, strict=True):
                 joint += box.joint(made[:, rows], one[:, :, None])
             rise = (self.sizes[rows] + 1) * joint - self.sizes[rows] * self.losses[rows]
             group = rise.argmin(axis=1) if self.sensitive is None else self._first_allowed(rows, record, rise)
             self.assign[rows, place] = group
             self.losses[rows, group] = joint[np.arange(len(rows)), group]
             self.sizes[rows, group] += 1
-            for box, made, one in zip(self.field.boxes, self.made, ones, strict=True):
+            for box, made, one in zip(self.records.boxes, self.made, ones, strict=True):
                 made[:, rows, group] = box.join(made[:, rows, group], one)
 
     def _by_turns(self, rest: Flags) -> Sequence[tuple[Ints, Ints]]:
@@ -211,7 +211,7 @@ class _Grower:
         counts = np.take_along_axis(self.histories[rows], near[:, :, None], axis=1)
         value = self.sensitive[record]
         counts[np.arange(len(rows)), :, value] += 1
-        flags = judge_dense(self.field.requirement, counts.reshape(-1, counts.shape[2])).reshape(len(rows), tries)
+        flags = judge_dense(self.records.requirement, counts.reshape(-1, counts.shape[2])).reshape(len(rows), tries)
         flags &= np.take_along_axis(self.sizes[rows], near, axis=1) > 0
         self.fine[rows[~flags.any(axis=1)]] = False
         group: Ints = near[np.arange(len(rows)), flags.argmax(axis=1)]

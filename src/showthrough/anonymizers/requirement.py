@@ -13,6 +13,7 @@ import polars as pl
 from showthrough.criteria.counts import GroupCounts
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import starts
 
 Allowed = Callable[[GroupCounts], Flags]
 
@@ -100,6 +101,5 @@ def count_groups(
     else:
         cell, inverse = np.unique(key, return_inverse=True)
         count = np.bincount(inverse, weights=weight)
-    start = np.zeros(groups + 1, dtype=np.int64)
-    np.cumsum(np.bincount(cell // values, minlength=groups), out=start[1:])
+    start = starts(np.bincount(cell // values, minlength=groups))
     return GroupCounts.trusted(start, (cell % values).astype(np.int32), count.astype(np.int64), total)

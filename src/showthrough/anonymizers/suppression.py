@@ -8,6 +8,7 @@ import numpy.typing as npt
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import ranks
 
 
 def suppress_failing(group: npt.NDArray[np.integer], requirement: Requirement, *, limit: int) -> tuple[Codes, int]:
@@ -20,7 +21,7 @@ def suppress_failing(group: npt.NDArray[np.integer], requirement: Requirement, *
     number = number.reshape(-1)
     groups = int(number.max(initial=-1)) + 1
     met = requirement.part(kept).met(number, groups)
-    renumbered = np.where(met, np.cumsum(met) - 1, -1)
+    renumbered = ranks(met)
     result = np.full(len(group), -1, dtype=np.int32)
     result[kept] = renumbered[number]
     gone = int(np.count_nonzero(result < 0))

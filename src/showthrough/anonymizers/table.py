@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.anonymizers.columns import QuasiColumn, Shown, combined_key
+from showthrough.anonymizers.quasi_columns import QuasiColumn, Shown, combined_key
 from showthrough.criteria.coding import as_numbers, ordered
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
@@ -69,6 +69,14 @@ class Table:
     def rows(self) -> int:
         """How many records take part."""
         return self.frame.height
+
+    @property
+    def group_label(self) -> str:
+        """A name for the column of groups that no published column has."""
+        name = "group"
+        while name in (*self.quasi, self.sensitive, self.id):
+            name += "_"
+        return name
 
     @property
     def counts(self) -> Ints:
@@ -133,7 +141,7 @@ def prepare(
 
 def _check_roles(id: str | None, sensitive: str | None, quasi: Sequence[str]) -> None:
     if not quasi:
-        raise InputError("A release needs quasi-identifiers: name them with quasi (--quasi).")
+        raise InputError("A release needs quasi-identifiers: name them with quasi=.", parameters=("quasi",))
     named = [name for name in (id, sensitive, *quasi) if name is not None]
     twice = next((name for k, name in enumerate(named) if name in named[:k]), None)
     if twice is not None:
@@ -158,7 +166,8 @@ def _handled(gaps: Any, cells: dict[str, pl.Series], missing: str) -> tuple[Ints
     if missing == "refuse":
         raise InputError(
             f'{int(gaps.sum())} rows have an empty cell in {", ".join(repr(c) for c in where)}: choose missing="value" '
-            '(--missing value: an empty cell is a value of its own) or "suppress" (such rows are left out).'
+            '(an empty cell is a value of its own) or missing="suppress" (such rows are left out).',
+            parameters=("missing",),
         )
     if missing == "suppress":
         kept = np.flatnonzero(~gaps)

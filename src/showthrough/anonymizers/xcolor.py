@@ -19,6 +19,7 @@ import numpy.typing as npt
 from showthrough.anonymizers.proximity import Proximity
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import offsets
 
 BLOCK = 16
 """Groups that share one run of quasi-identifier neighbours at the start."""
@@ -119,9 +120,8 @@ class _Colouring:
         self.proximity, self.group, self.allowed = proximity, group, allowed
         size = np.bincount(group)
         order = np.argsort(group, kind="stable")
-        begin = np.cumsum(size) - size
         self.place = np.empty(len(group), dtype=np.int64)
-        self.place[order] = np.arange(len(group)) - begin[group[order]]
+        self.place[order] = offsets(size)
         self.members = np.full((len(size), int(size.max())), -1, dtype=np.int64)
         self.members[group, self.place] = np.arange(len(group))
         self.degree = np.zeros(len(group), dtype=np.int64)

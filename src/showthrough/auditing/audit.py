@@ -116,8 +116,8 @@ def audit(
     post = infer(releases, register=register, membership=membership, domain=domain, changed=changed, progress=told)
     if not post.ids.len():
         raise InputError(
-            "Nobody in the register fits a group of any release, so there is nobody to audit. --dry-run (in Python "
-            "Posterior.locatability) tells why."
+            "Nobody in the register fits a group of any release, so there is nobody to audit: Posterior.locatability "
+            "tells why."
         )
     alone = post.alone()
     figures = tuple(_release_figures(post, alone, r) for r in range(len(post.releases)))

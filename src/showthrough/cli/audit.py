@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Optional
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from showthrough.cli import options
-from showthrough.cli.common import counting, errors_as_sentences, stages
+from showthrough.cli.common import errors_as_sentences, live
 from showthrough.cli.options import Audience
 from showthrough.errors import InputError
 
@@ -21,9 +21,12 @@ class Changed(Enum):
 
 
 def audit(
-    releases: Annotated[
+    paths: Annotated[
         list[Path],
-        typer.Argument(help="CSV or Parquet files, or release folders, in order; or one history file (.toml)."),
+        typer.Argument(
+            metavar="RELEASES...",
+            help="CSV or Parquet files, or release folders, in order; or one history file (.toml).",
+        ),
     ],
     id: options.Id = None,
     sensitive: options.Sensitive = None,
@@ -94,47 +97,45 @@ def audit(
 ) -> None:
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience):
-        from showthrough.auditing.audit import audit as run
         from showthrough.cli.files import check_targets
-        from showthrough.cli.inputs import Named, files_read, located, pairs, read_inputs
-        from showthrough.cli.output import Answer, deliver, show_understood
-        from showthrough.report.content import facts_frame, people_frame, with_bounds
+        from showthrough.cli.inputs import columns, history_file, pairs, releases
+        from showthrough.cli.output import deliver_audit, show_understood
+        from showthrough.requests.audit import AuditRequest, run_audit
+        from showthrough.requests.understand import run_understand
 
+        shared: dict[str, Any] = {
+            "id": id, "sensitive": sensitive, "group": group, "quasi": columns(quasi), "count": count, "kind": kind,
+            "spread": pairs("spread", spread) or None, "locate": locate, "missing": tuple(missing or ()),
+            "encoding": encoding, "hierarchies": pairs("hierarchy", hierarchy),
+            "value_maps": pairs("value-map", value_map),
+        }  # fmt: skip
+        asked: dict[str, Any] = {
+            "changed": changed.value, "whole_values": whole_values, "people": people is not None, "bounds": bounds,
+            "audience": audience.value,
+        }  # fmt: skip
+        inside = pairs("present", present)
+        told = history_file(paths, [*shared.values(), values, register, inside])
+        if told is None:
+            known = _register(register, inside)
+            request = AuditRequest.from_dict({"release": releases(paths, values), "register": known, **shared, **asked})
+        else:
+            defaults = {f.name: f.default for f in fields(AuditRequest)}
+            own = AuditRequest.read(told)
+            request = replace(own, **{k: v for k, v in asked.items() if v != defaults[k]})
         file = None if json in (None, "-") else json
         targets = [target for target in (people, file and Path(file)) if target]
-        named = Named(pairs("present", present), pairs("hierarchy", hierarchy), pairs("value-map", value_map))
-        check_targets(targets, files_read(releases, values, register, named))
-        if bounds is not None and people is None:
-            raise InputError("--bounds adds columns to the people file: name one with --people FILE.")
-        roles: dict[str, Any] = {
-            "id": id,
-            "sensitive": sensitive,
-            "group": group,
-            "count": count,
-            "kind": kind,
-            "encoding": encoding,
-        }
-        roles |= located(missing, locate, spread)
-        columns = None if quasi is None else [c.strip() for c in quasi.split(",") if c.strip()]
-        history, people_known = read_inputs(releases, values, register, named=named, quasi=columns, **roles)
+        check_targets(targets, [*paths, *request.files()])
         if dry_run:
-            show_understood(history, people_known)
+            show_understood(run_understand(request))
             return
-        with stages(quiet=quiet) as progress:
-            found = run(
-                history,
-                register=people_known,
-                changed=changed.value,
-                whole_values=whole_values,
-                progress=progress,
-            )
-            known = None
-            if people is not None or audience == Audience.internal:
-                progress("proofs")
-                known = facts_frame(found)
-        frame = None if people is None else people_frame(found, known=known)
-        if frame is not None and bounds is not None:
-            with counting("bounds", quiet=quiet) as tick:
-                limits = found.posterior.bounds(above=bounds, workers=os.cpu_count() or 1, progress=tick)
-            frame = with_bounds(frame, limits)
-        deliver(Answer(found, known, frame, audience), json=json, people=people, quiet=quiet)
+        with live(quiet=quiet) as progress:
+            result = run_audit(request, progress)
+        deliver_audit(result, json=json, people=people, quiet=quiet)
+
+
+def _register(file: Path | None, present: dict[str, str]) -> dict[str, Any] | None:
+    if file is not None:
+        return {"file": str(file), "present": present or None, "only_published": True}
+    if present:
+        raise InputError("--present says who of the register is in a release: name the register with --register FILE.")
+    return None

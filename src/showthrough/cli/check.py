@@ -9,8 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from showthrough.cli import options
-from showthrough.cli.common import errors_as_sentences
-from showthrough.cli.limits import Limits
+from showthrough.cli.common import errors_as_sentences, live
 from showthrough.cli.options import Audience
 
 FAILS = 1
@@ -49,8 +48,9 @@ class Metric(StrEnum):
 
 
 def check(
-    releases: Annotated[
-        list[Path], typer.Argument(help="CSV or Parquet files, release folders, or a history file (.toml).")
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="RELEASES...", help="CSV or Parquet files, release folders, or a history file (.toml)."),
     ],
     id: options.Id = None,
     sensitive: Annotated[
@@ -134,43 +134,33 @@ def check(
     quiet: options.Quiet = False,
 ) -> None:
     """Check releases: which privacy models each satisfies, how well, and whether your limits hold."""
-    limits = Limits(
-        k=k, distinct_l=distinct_l, frequency_l=frequency_l, entropy_l=entropy_l, recursive=recursive,
-        m_unique=m_unique, t=t, distance=distance.value, reference=reference.value, alpha=alpha, beta=beta,
-        enhanced=enhanced, delta_disclosure=delta_disclosure, dissimilarity=dissimilarity, metric=metric.value,
-        floor=floor, k_map=k_map, presence=presence,
-    )  # fmt: skip
     with errors_as_sentences(audience=audience):
-        from showthrough.cli.checking import Beside, deliver, draw_trees, examined
         from showthrough.cli.files import check_targets
-        from showthrough.cli.inputs import pairs
-        from showthrough.cli.subjects import Columns, columns_of, read_subjects
-        from showthrough.report.check import content
-        from showthrough.table.files import read_table
-        from showthrough.table.hierarchy import Hierarchy
+        from showthrough.cli.inputs import columns, numbers, pairs, releases
+        from showthrough.cli.output import deliver_check
+        from showthrough.requests.check import CheckRequest, run_check
+        from showthrough.requests.criteria import CriteriaEntries
 
-        files = pairs("hierarchy", hierarchy)
-        read = [p for p in (*releases, *(values or ()), table, population, *files.values()) if p is not None]
-        check_targets([] if json in (None, "-") else [Path(json or "")], read)
-        trees = {column: Hierarchy.read(file, encoding=encoding) for column, file in files.items()}
-        columns = Columns(
-            id, tuple(sensitive or ()), group, columns_of(quasi), count, kind, encoding, others.value, suppressed
-        )
-        subjects = read_subjects(releases, values, columns)
-        beside = Beside(
-            table=None if table is None else read_table(table, encoding=encoding),
-            population=None if population is None else read_table(population, encoding=encoding),
-            trees=trees,
-            negations=negations,
-            risk=None if risk is None else risk.value,
-            threshold=threshold,
-            queries=queries,
-            seed=seed,
-            id=id,
-        )
-        entries = [examined(subject, limits, beside) for subject in subjects]
-        drawn = draw_trees(columns_of(tree) or (), subjects, beside, internal=audience == Audience.internal)
-        told = content(entries, audience=audience, trees=drawn)
-        deliver(told, json=json, quiet=quiet)
-    if told["holds"] is False:
+        limits = {
+            "k": k, "distinct_l": distinct_l, "frequency_l": frequency_l, "entropy_l": entropy_l,
+            "recursive": numbers("recursive", recursive, "C,L", whole=1), "m_unique": m_unique, "t": t,
+            "distance": distance.value, "reference": reference.value, "alpha": alpha, "beta": beta,
+            "enhanced": enhanced, "delta_disclosure": delta_disclosure,
+            "dissimilarity": numbers("dissimilarity", dissimilarity, "EPS,DELTA,K", whole=2), "metric": metric.value,
+            "floor": floor, "k_map": k_map, "presence": numbers("presence", presence, "MIN,MAX"),
+        }  # fmt: skip
+        entries = {
+            "release": releases(paths, values), "id": id, "sensitive": sensitive or (), "group": group,
+            "quasi": columns(quasi), "count": count, "kind": kind, "encoding": encoding, "suppressed": suppressed,
+            "others": others.value, "hierarchies": pairs("hierarchy", hierarchy), "tree": columns(tree) or (),
+            "table": table, "population": population, "criteria": CriteriaEntries.from_dict(limits),
+            "negations": negations, "risk": None if risk is None else risk.value, "threshold": threshold,
+            "queries": queries, "seed": seed, "audience": audience.value,
+        }  # fmt: skip
+        request = CheckRequest.from_dict(entries)
+        check_targets([] if json in (None, "-") else [Path(json or "")], request.files())
+        with live(quiet=quiet) as progress:
+            told = run_check(request, progress).content()
+        deliver_check(told, json=json, quiet=quiet)
+    if told.holds is False:
         raise typer.Exit(FAILS)

@@ -1,17 +1,20 @@
-"""What all commands share: consoles, errors as sentences, stages on a progress line."""
+"""What all commands share: consoles, errors as sentences, progress on a live line."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NoReturn
 
 import typer
 from rich.console import Console
+from rich.status import Status
 
+from showthrough.cli.flags import as_options, sentence
 from showthrough.errors import InternalError, NotConvergedError, ShowthroughError
+from showthrough.progress import Progress
 from showthrough.report.printable import printable
 
 BAD_INPUT = 2
@@ -30,12 +33,12 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     except InternalError:
         raise
     except NotConvergedError as error:
-        say(f"Inconclusive: {error.shareable}")
+        say(f"Inconclusive: {as_options(error.shareable, error.parameters)}")
         raise typer.Exit(INCONCLUSIVE) from None
     except ShowthroughError as error:
         internal = audience == "internal"
         hint = "" if internal or error.shareable == str(error) else " (--audience internal tells more.)"
-        say(f"Error: {str(error) if internal else error.shareable}{hint}")
+        say(f"Error: {sentence(error, shareable=not internal)}{hint}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         say("Interrupted: no result was written.")
@@ -58,28 +61,31 @@ def reader_left() -> NoReturn:
     raise typer.Exit(READER_LEFT)
 
 
-@contextlib.contextmanager
-def stages(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A live line on stderr that names the stage at work; silent when quiet or not a terminal."""
-    console = Console(stderr=True)
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    with console.status("starting") as status:
-        yield lambda stage: status.update(f"{stage} …")
+class _Line(Progress):
+    """Tells a live line on stderr the stage at work and how much of it is done."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__()
+        self._status, self._stage = status, ""
+
+    def stage(self, name: str) -> None:
+        super().stage(name)
+        self._stage = name
+        self._status.update(f"{name} …")
+
+    def count(self, done: int, of: int) -> None:
+        super().count(done, of)
+        self._status.update(f"{self._stage} … {done} of {of}")
 
 
 @contextlib.contextmanager
-def counting(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr for work that knows how much of it is done."""
+def live(*, quiet: bool) -> Iterator[Progress]:
+    """Progress on a live line; silent when quiet or not a terminal."""
     if quiet or not sys.stderr.isatty():
-        yield lambda _done, _all: None
+        yield Progress()
         return
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task(what)
-        yield lambda done, every: bar.update(task, completed=done, total=every)
+    with Console(stderr=True).status("starting") as status:
+        yield _Line(status)
 
 
 class _Output(Console):

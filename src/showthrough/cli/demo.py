@@ -19,29 +19,23 @@ def demo(
     with errors_as_sentences(audience="internal"):
         from rich.text import Text
 
-        from showthrough.auditing.audit import audit
-        from showthrough.examples import figure1
-        from showthrough.inference.infer import infer
-        from showthrough.report.content import facts
+        from showthrough.examples.figure1 import STORY
         from showthrough.report.terminal import posterior_table, releases_table, show_facts
+        from showthrough.requests.demo import DemoRequest, run_demo
 
-        releases = figure1.releases()
-        files = figure1.write(folder)
-        found = audit(releases)
-        views = [(f"{r.name} alone", infer([r])) for r in releases] + [("both together", found.posterior)]
-
-        console = out()
-        console.print(figure1.STORY)
+        result = run_demo(DemoRequest(str(folder)))
+        told, console = result.content(), out()
+        console.print(STORY)
         console.print()
-        console.print(posterior_table(views, title="What a reader can believe of each patient, in percent"))
+        console.print(posterior_table(result.views, title="What a reader can believe of each patient, in percent"))
         console.print()
-        console.print(releases_table(found))
+        console.print(releases_table(told))
         console.print()
-        entries = facts(found, proofs=found.posterior.proven().height)
-        show_facts(console, entries, total=len(entries))
-        console.print(Text(f"Numerics: {found.posterior.certificate}.", style="dim"))
+        if told.facts is not None:
+            show_facts(console, told.facts.listed(), total=len(told.facts))
+        console.print(Text(told.numerics, style="dim"))
         console.print()
-        names = [str(file) for file in files]
+        names = [str(file) for file in result.files]
         console.print(Text(f"The two tables are in {', '.join(names)}. Run the same on files of your own:"))
         started_as = os.environ.get("SHOWTHROUGH_COMMAND", "showthrough")
         command = f"{started_as} audit {shlex.join(names)} --id pseudonym --sensitive disease --group group"

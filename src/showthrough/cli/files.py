@@ -6,14 +6,13 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from showthrough.auditing.audit import Audit
 from showthrough.errors import FileError
-from showthrough.report.content import content
 from showthrough.table.files import check_writable, written_whole
 
 
@@ -31,10 +30,9 @@ def check_targets(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
         seen.add(place)
 
 
-def as_json(audit: Audit, *, audience: str, known: pl.DataFrame | None = None) -> bytes:
-    """The audit as one JSON object in UTF-8."""
-    text = json.dumps(content(audit, audience=audience, known=known), ensure_ascii=False, indent=2)
-    return f"{text}\n".encode(errors="replace")
+def as_json(told: Mapping[str, Any]) -> bytes:
+    """One JSON object in UTF-8."""
+    return f"{json.dumps(told, ensure_ascii=False, indent=2)}\n".encode(errors="replace")
 
 
 def print_json(text: bytes) -> None:

@@ -1,62 +1,79 @@
-"""Where the answer of an audit goes: tables to the terminal, JSON and people to files, all or none."""
+"""Where answers go: tables to the terminal, JSON and people to files, all or none; and what to say where more is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from showthrough.auditing.audit import Audit
 from showthrough.cli.common import out, say
 from showthrough.cli.files import as_json, print_json, write_together
-from showthrough.register.place import locatability_in
-from showthrough.register.reader import Reader, telling
-from showthrough.register.register import Register
-from showthrough.release.release import Release
-from showthrough.report import terminal
+from showthrough.cli.flags import TOLD, as_options
+from showthrough.report import check_terminal, publish_terminal, terminal
+from showthrough.report.terminal import Hints
+
+if TYPE_CHECKING:
+    from showthrough.report.check import CheckContent
+    from showthrough.requests.audit import AuditResult
+    from showthrough.requests.publish import CompareResult, PublishResult
+    from showthrough.requests.understand import Understood
+
+AUDIT = Hints(
+    internal="Who and why: --audience internal shows ids and proofs, --people FILE writes them.",
+    facts="--people FILE writes them all",
+)
+CHECK = Hints(internal="Which groups: --audience internal names them.")
+PUBLISH = Hints(internal="--audience internal names them")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """An audit with the facts and the people frame, as far as they were asked for."""
-
-    audit: Audit
-    facts: pl.DataFrame | None
-    people: pl.DataFrame | None
-    audience: str
-
-
-def show_understood(releases: Sequence[Release], register: Register | None) -> None:
+def show_understood(found: Understood) -> None:
     """How cells were read and who can be located, before anything is inferred."""
-    from showthrough.cli.inputs import how_understood
-
     console = out()
-    cells = how_understood(releases, register)
-    if cells.height:
-        console.print(terminal.frame_table(cells, title="How the cells were understood"))
-    reader = Reader.of(releases, register=register)
-    if reader.register is not None:
-        located = locatability_in(telling(releases), reader)
-        if located is not None:
-            console.print()
-            console.print(terminal.locatability_table(located))
+    if found.cells.height:
+        console.print(terminal.frame_table(found.cells, title="How the cells were understood"))
+    if found.locatability is not None:
+        console.print()
+        console.print(terminal.locatability_table(found.locatability))
     console.print("Nothing was inferred: this was a dry run.")
 
 
-def deliver(answer: Answer, *, json: str | None, people: Path | None, quiet: bool) -> None:
+def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None, quiet: bool) -> None:
     """Print and write; files appear together, after everything else succeeded."""
-    text = b"" if json is None else as_json(answer.audit, audience=answer.audience, known=answer.facts)
+    told = result.content()
+    text = b"" if json is None else as_json(told.as_dict())
     if json == "-":
         print_json(text)
     elif not quiet:
-        terminal.show_audit(out(), answer.audit, audience=answer.audience, known=answer.facts)
-    frame = answer.people
+        terminal.show_audit(out(), told, hints=AUDIT)
+    frame = result.people
     write_together(
-        json=None if json in (None, "-") else (json, text, answer.audience == "internal"),
+        json=None if json in (None, "-") else (str(json), text, told.audience == "internal"),
         people=None if people is None or frame is None else (people, frame),
     )
     if frame is not None and not quiet and frame["fact"].count() > frame["proof"].count():
         without = frame["fact"].count() - frame["proof"].count()
         say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
+
+
+def deliver_check(told: CheckContent, *, json: str | None, quiet: bool) -> None:
+    """Tables to the terminal, JSON to a file or to stdout."""
+    text = as_json(told.as_dict())
+    if json == "-":
+        print_json(text)
+    elif not quiet:
+        check_terminal.show_check(out(), told, hints=CHECK)
+    if json not in (None, "-"):
+        write_together(json=(str(json), text, told.audience == "internal"), people=None)
+
+
+def show_published(result: PublishResult) -> None:
+    """What was made and what it cost."""
+    told = result.content()
+    publish_terminal.show_publish(out(), replace(told, words=as_options(told.words, TOLD)), hints=PUBLISH)
+
+
+def show_compared(result: CompareResult) -> None:
+    """All strategies on one page."""
+    told = result.content()
+    said = tuple(replace(s, remark=as_options(s.remark, TOLD)) for s in told.strategies)
+    publish_terminal.show_comparison(out(), replace(told, strategies=said))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from showthrough.cli import options
-from showthrough.cli.common import errors_as_sentences, out, stages
+from showthrough.cli.common import INCONCLUSIVE, errors_as_sentences, live
 from showthrough.errors import InputError
-from showthrough.report.printable import printable
+
+if TYPE_CHECKING:
+    from showthrough.policy.policy import Policy
 
 BROKEN = 1
-INCONCLUSIVE = 4
-LISTED = 50
 
 
 def publish(
@@ -119,127 +119,55 @@ def publish(
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
     with errors_as_sentences(audience=audience):
-        if audience not in ("shareable", "internal"):
-            raise InputError(f"--audience is shareable or internal, not {audience!r}.")
-        from showthrough.cli.limits import Limits
-        from showthrough.cli.publishing import Request, compared, published
+        from showthrough.cli.inputs import codings, columns, numbers, pairs
+        from showthrough.cli.inputs import proximity as near
+        from showthrough.cli.output import show_compared, show_published
+        from showthrough.requests.criteria import CriteriaEntries
+        from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
-        limits = Limits(
-            k=k, distinct_l=distinct_l, frequency_l=frequency_l, entropy_l=entropy_l, recursive=recursive,
-            m_unique=m_unique, t=t, distance="equal", reference="all", alpha=alpha, beta=beta, enhanced=False,
-            delta_disclosure=delta_disclosure, dissimilarity=dissimilarity, metric=metric, floor=False, k_map=k_map,
-            presence=presence,
-        )  # fmt: skip
         if (output is None) == (not dry_run):
             raise InputError("Name the release folder to write with -o FOLDER, or use --dry-run, which writes nothing.")
-        request = Request(
-            table=table,
-            limits=limits,
-            roles={"id": id, "sensitive": sensitive, "quasi": _listed(quasi)},
-            hierarchies=hierarchy or [],
-            population=population,
-            history=history or [],
-            coding=coding or [],
-            policy=_policy(
-                strategy,
-                dry_run,
-                max_posterior=max_posterior,
-                max_gain=max_gain,
-                certain=certain,
-                impossible=impossible,
-                proximity=_proximity(proximity),
-                integral=integral,
-            ),
-            plan=plan,
-            encoding=encoding,
-            options={
-                "method": method, "strategy": strategy, "output": kind, "suppression_limit": suppress,
-                "missing": missing,
-                "cells": cells, "passes": passes, "repair": repair, "hold_back": hold_back, "changed": changed,
-                "accept_violations": accept_violations,
-                "exposed": "accept" if accept_exposed else "refuse", "seconds": seconds, "seed": seed,
-                "prefer": prefer, "merge_overlaps": merge_overlaps,
-                "name": name or ("" if output is None else output.name),
-            },
-        )  # fmt: skip
-        with stages(quiet=quiet) as progress:
-            if dry_run:
-                found = compared(request, progress)
-            else:
-                release = published(request, progress)
-        if dry_run:
-            _show_comparison(found)
+        limits = {
+            "k": k, "distinct_l": distinct_l, "frequency_l": frequency_l, "entropy_l": entropy_l,
+            "recursive": numbers("recursive", recursive, "C,L", whole=1), "m_unique": m_unique, "t": t, "alpha": alpha,
+            "beta": beta, "delta_disclosure": delta_disclosure,
+            "dissimilarity": numbers("dissimilarity", dissimilarity, "EPS,DELTA,K", whole=2), "metric": metric,
+            "k_map": k_map, "presence": numbers("presence", presence, "MIN,MAX"),
+        }  # fmt: skip
+        guard = {
+            "max_posterior": max_posterior, "max_gain": max_gain, "impossible": impossible, "proximity": near(proximity)
+        }  # fmt: skip
+        entries = {
+            "table": table, "method": method, "id": id, "sensitive": sensitive, "quasi": columns(quasi),
+            "hierarchies": pairs("hierarchy", hierarchy), "criteria": CriteriaEntries.from_dict(limits),
+            "population": population, "output": kind, "suppression_limit": suppress, "missing": missing,
+            "limits": codings(coding), "cells": cells, "passes": passes, "plan": plan, "history": history or (),
+            "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
+            "repair": repair, "hold_back": hold_back, "exposed": "accept" if accept_exposed else "refuse",
+            "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
+            "accept_violations": accept_violations, "seconds": seconds, "seed": seed, "name": name or "",
+            "encoding": encoding, "folder": output, "format": format, "overwrite": overwrite, "link": link,
+            "audience": audience,
+        }  # fmt: skip
+        request = PublishRequest.from_dict(entries)
+        with live(quiet=quiet) as progress:
+            compared = run_compare(request, progress) if dry_run else None
+            result = None if dry_run else run_publish(request, progress)
+        if compared is not None:
+            show_compared(compared)
+        if result is None:
             return
-        assert output is not None
-        _save(release, output, format=format, overwrite=overwrite, link=link)
         if not quiet:
-            _show(release, output, audience)
-    if not all(check.holds for check in release.made.checks):
+            show_published(result)
+    if not result.holds:
         raise typer.Exit(BROKEN)
-    guard = release.made.guard
-    if guard is not None and not guard.review.conclusive:
+    if not result.conclusive:
         raise typer.Exit(INCONCLUSIVE)
 
 
-def _save(release: Any, output: Path, *, format: str, overwrite: bool, link: bool) -> None:
-    from showthrough.anonymizers.plan import write_plan
-
-    release.save(output, format=format, overwrite=overwrite, link=link)
-    write_plan(release, output)
-
-
-def _show(release: Any, output: Path, audience: str) -> None:
-    """What was made and what it cost; who is exposed is for internal eyes."""
-    from rich.text import Text
-
-    console, exposed = out(), release.made.exposed
-    console.print(Text(f"{output}: {release!r}"))
-    console.print(Text(str(release.made)))
-    if (output / "link.csv").exists():
-        console.print(
-            Text(f"{output / 'link.csv'} says who is in which group: take it out before you pass the folder on.")
-        )
-    if exposed and audience == "internal":
-        listed = ", ".join(exposed[:LISTED]) + (" …" if len(exposed) > LISTED else "")
-        console.print(Text(printable(f"Exposed: {listed}")))
-    elif exposed:
-        console.print(Text(f"{len(exposed)} persons are exposed: --audience internal names them."))
-
-
-def _show_comparison(found: Any) -> None:
-    from rich.text import Text
-
-    from showthrough.report.terminal import frame_table
-    from showthrough.republishing.compare import page
-
-    table, remarks = page(found)
-    console = out()
-    title = "Strategies for the next release (nothing was written)"
-    console.print(frame_table(table, title=title, whole=table.columns[1:]))
-    for remark in remarks:
-        console.print(Text(printable(remark)))
-
-
-def _policy(strategy: str, dry_run: bool, **limits: Any) -> Any:
+def _policy(limits: Mapping[str, Any], certain: int, integral: str, *, needed: bool) -> Policy | None:
+    """A policy if the guard is at work, or if a limit is named."""
     from showthrough.policy.policy import Policy
 
-    given = [limits[name] for name in ("max_posterior", "max_gain", "impossible", "proximity")]
-    if strategy != "guarded" and not dry_run and any(limit is not None for limit in given):
-        raise InputError("Limits on the joint posterior are kept by --strategy guarded.")
-    if strategy != "guarded" and not (dry_run and any(limit is not None for limit in given)):
-        return None
-    return Policy(**limits)
-
-
-def _proximity(given: str | None) -> tuple[float, float] | None:
-    if given is None:
-        return None
-    try:
-        reach, limit = (float(part) for part in given.split(","))
-    except ValueError:
-        raise InputError(f"--proximity takes EPS,LIMIT, such as 5,0.4, not {given!r}.") from None
-    return reach, limit
-
-
-def _listed(given: str | None) -> Sequence[str] | None:
-    return None if given is None else [c.strip() for c in given.split(",") if c.strip()]
+    wanted = needed or any(limit is not None for limit in limits.values())
+    return Policy(certain=certain, integral=integral, **limits) if wanted else None

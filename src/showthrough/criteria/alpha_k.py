@@ -13,13 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, need, text
-from showthrough.errors import InputError
+from showthrough.criteria.criterion import Criterion, at_most, text
+from showthrough.criteria.parameters import number, whole
+from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class AlphaKAnonymity(Checked):
+class AlphaKAnonymity(Criterion):
     """Every group has at least ``k`` persons and no value makes up more than ``alpha`` of it.
 
     With ``values`` only these are looked at: those that a person would want to hide.
@@ -33,8 +34,10 @@ class AlphaKAnonymity(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(0 <= self.alpha <= 1, f"(α,k)-anonymity needs α between 0 and 1, not {self.alpha}.")
-        need(self.k >= 1, f"(α,k)-anonymity needs k of at least 1, not {self.k}.")
+        number(self.name, "alpha", self.alpha, least=0, most=1)
+        whole(self.name, "k", self.k)
+        if isinstance(self.values, str):  # each of its letters would be a value
+            raise ParameterError(f"{self.name} needs a list of values, not {self.values!r}.", parameters=("values",))
 
     def __str__(self) -> str:
         return f"({text(self.alpha)},{self.k})-anonymity"

@@ -11,12 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import ROUNDING, Checked, at_most, need, text
+from showthrough.criteria.criterion import ROUNDING, Criterion, at_most, text
+from showthrough.criteria.parameters import flag, number
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class BetaLikeness(Checked):
+class BetaLikeness(Criterion):
     """(p − q)/q ≤ ``beta`` for every value with share p in a group above its share q in the table.
 
     ``enhanced``: ≤ min(β, −ln q), which also bounds how common a common value may become.
@@ -29,7 +30,8 @@ class BetaLikeness(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(self.beta >= 0, f"β-likeness needs β of at least 0, not {self.beta}.")
+        number(self.name, "beta", self.beta, least=0)
+        flag(self.name, "enhanced", self.enhanced)
 
     def __str__(self) -> str:
         return f"{'enhanced' if self.enhanced else 'basic'} {text(self.beta)}-likeness"

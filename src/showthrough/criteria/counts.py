@@ -1,6 +1,6 @@
 """How often each value occurs in each group: what every criterion looks at, from any source.
 
-`of_release` takes whatever is checked; what a release looks like is known in published.py alone.
+`of_frame` counts rows; what a release looks like is known in published.py alone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from showthrough.criteria.coding import codes, combine, in_order, ordered
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints, Reals
 from showthrough.table.frames import need_columns, scalar, to_polars
+from showthrough.table.ragged import items_of, owners, starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ class GroupCounts:
     @cached_property
     def group(self) -> Ints:
         """The group of each entry."""
-        return np.repeat(np.arange(self.groups), np.diff(self.start))
+        return owners(self.start)
 
     @cached_property
     def distinct(self) -> Ints:
@@ -166,10 +167,8 @@ class GroupCounts:
 
     def take(self, groups: Ints) -> GroupCounts:
         """Some of the groups, in the order asked for, against the same reference."""
-        length = self.distinct[groups]
-        start = np.concatenate([[0], np.cumsum(length)])
-        entry = np.arange(start[-1]) + np.repeat(self.start[:-1][groups] - start[:-1], length)
-        return replace(self, start=start, value=self.value[entry], count=self.count[entry])
+        entry, length = items_of(self.start, groups)
+        return replace(self, start=starts(length), value=self.value[entry], count=self.count[entry])
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,31 +185,6 @@ class Counted:
     """Rows that are in no group."""
     real: Ints | None = None
     """Persons per group where some of the published records are declared as counterfeits."""
-
-
-def of_release(
-    release: Any,
-    sensitive: str | Sequence[str] | None = None,
-    quasi: Sequence[str] | None = None,
-    *,
-    suppressed: str | None = None,
-    reference: Any = None,
-) -> Counted:
-    """Count a release of any kind, or the rows of a frame grouped by equal quasi-identifiers.
-
-    ``sensitive`` of several columns is one composite value. For frames: rows in which every
-    quasi-identifier reads ``suppressed`` are in no group. ``reference`` is the table that the
-    release was made from, where its rows are known: then values are compared with all of them.
-    """
-    if isinstance(release, Counted):
-        return release
-    if isinstance(release, GroupCounts):
-        return Counted(release, lambda groups: pl.DataFrame({"group": groups}))
-    if hasattr(release, "tally"):
-        from showthrough.criteria.published import of_published
-
-        return of_published(release, sensitive, quasi, suppressed=suppressed, reference=reference)
-    return of_frame(to_polars(release), sensitive, quasi, suppressed=suppressed, reference=reference)
 
 
 def values_of(frame: pl.DataFrame, sensitive: str | Sequence[str]) -> pl.Series:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.counts import Counted, GroupCounts, of_release
+from showthrough.criteria.counts import Counted, GroupCounts
+from showthrough.criteria.published import of_release
 from showthrough.errors import InputError
 from showthrough.table.arrays import Flags, Reals
 from showthrough.table.plain import plain
@@ -24,29 +25,6 @@ WORST = 10
 _OWN = ("persons", "level")
 ROUNDING = 1e-12
 """Relative room for binary rounding: 0.8 − 0.7 is 0.1, and three equally frequent values reach l = 3."""
-
-
-class Criterion(Protocol):
-    """A privacy model with its parameters."""
-
-    name: ClassVar[str]
-    citation: ClassVar[str]
-    more_is_better: ClassVar[bool]
-    """Whether a larger level protects more, as k does, or less, as t does."""
-
-    def level(self, counts: GroupCounts) -> Reals:
-        """The level that each group reaches."""
-        ...
-
-    def met(self, level: Reals) -> Flags:
-        """Which of these levels satisfy the criterion."""
-        ...
-
-    def check(
-        self, release: Any, *, sensitive: str | Sequence[str] | None = None, quasi: Sequence[str] | None = None
-    ) -> Check:
-        """Apply the criterion to a release, or to a frame with its roles."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,11 +55,13 @@ class Check:
         return self.holds
 
 
-class Checked(ABC):
-    """The part of a criterion that is the same for all of them."""
+class Criterion(ABC):
+    """A privacy model with its parameters: what is the same for all of them."""
 
     name: ClassVar[str]
+    citation: ClassVar[str]
     more_is_better: ClassVar[bool] = True
+    """Whether a larger level protects more, as k does, or less, as t does."""
     needs_values: ClassVar[bool] = True
 
     @abstractmethod
@@ -103,7 +83,7 @@ class Checked(ABC):
     def __str__(self) -> str:
         return self.name
 
-    def fitted(self, counted: Counted) -> Checked:  # noqa: ARG002
+    def fitted(self, counted: Counted) -> Criterion:  # noqa: ARG002
         """The criterion made ready for these groups; most need nothing."""
         return self
 
@@ -160,12 +140,6 @@ def below(level: Reals, limit: float) -> Flags:
     """Level < limit, where a difference within rounding is none."""
     found: Flags = level < limit - ROUNDING * max(abs(limit), 1.0)
     return found
-
-
-def need(fits: bool, message: str) -> None:
-    """A parameter that makes no sense ends in a sentence."""
-    if not fits:
-        raise InputError(message)
 
 
 def text(level: float) -> str:

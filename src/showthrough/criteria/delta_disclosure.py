@@ -12,12 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, below, need, text
+from showthrough.criteria.criterion import Criterion, below, text
+from showthrough.criteria.parameters import flag, number
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class DeltaDisclosure(Checked):
+class DeltaDisclosure(Criterion):
     """|ln(p/q)| < ``delta`` for every value, with share p in the group and q in the table.
 
     By the definition a value that a group lacks breaks it (ln 0). ``occurring`` looks only at the
@@ -31,7 +32,8 @@ class DeltaDisclosure(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(self.delta > 0, f"δ-disclosure needs δ above 0, not {self.delta}.")
+        number(self.name, "delta", self.delta, above=0)
+        flag(self.name, "occurring", self.occurring)
 
     def __str__(self) -> str:
         return f"{text(self.delta)}-disclosure{' of occurring values' if self.occurring else ''}"

@@ -11,16 +11,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, below, need, text
-from showthrough.criteria.ground import Within, decimals, known, numbers_of, within
+from showthrough.criteria.criterion import Criterion, at_most, below, text
+from showthrough.criteria.ground import Within, close_by, decimals, metric_of, numbers_of
+from showthrough.criteria.parameters import flag, number, whole
+from showthrough.errors import ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.ragged import items_of, running
 
 PAIRS = 4_000_000
 """How many pairs of values are looked at in one go where the metric has no order."""
 
 
 @dataclass(frozen=True)
-class Dissimilarity(Checked):
+class Dissimilarity(Criterion):
     """Groups of at least ``k`` persons in which every value has fewer than (1−``delta``)·(persons−1) neighbours.
 
     A neighbour is another person's value at most ``epsilon`` away, equal values included.
@@ -40,14 +43,17 @@ class Dissimilarity(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(self.epsilon >= 0, f"(ε,δ)ᵏ-dissimilarity needs ε of at least 0, not {self.epsilon}.")
-        need(0 <= self.delta <= 1, f"(ε,δ)ᵏ-dissimilarity needs δ between 0 and 1, not {self.delta}.")
-        need(self.k >= 1, f"(ε,δ)ᵏ-dissimilarity needs k of at least 1, not {self.k}.")
-        need(
-            not (self.strict and self.delta == 1),
-            "No group satisfies (ε,1)ᵏ-dissimilarity in the strict reading (0 < 0): take a smaller δ or strict=False.",
-        )
-        object.__setattr__(self, "metric", known(self.metric))
+        number(self.name, "epsilon", self.epsilon, least=0)
+        number(self.name, "delta", self.delta, least=0, most=1)
+        whole(self.name, "k", self.k)
+        flag(self.name, "strict", self.strict)
+        if self.strict and self.delta == 1:
+            raise ParameterError(
+                "No group satisfies (ε,1)ᵏ-dissimilarity in the strict reading (0 < 0): take a smaller δ or "
+                "strict=False.",
+                parameters=("delta", "strict"),
+            )
+        object.__setattr__(self, "metric", metric_of(self.metric))
 
     def __str__(self) -> str:
         reading = "" if self.strict else ", floor reading"
@@ -80,7 +86,7 @@ class Dissimilarity(Checked):
         if isinstance(self.metric, str) and self.metric == "numeric":
             near = _numeric(counts, self.epsilon)
         else:
-            near = _pairwise(counts, within(self.metric, counts.labels, self.epsilon, counts.values))
+            near = _pairwise(counts, close_by(self.metric, counts.labels, self.epsilon, counts.values))
         found: Ints = counts.highest(near) - 1
         return found
 
@@ -98,27 +104,23 @@ def _numeric(counts: GroupCounts, epsilon: float) -> Ints:
     key = counts.group * m + rank[counts.value]
     by_key = np.arange(key.size) if (np.diff(key) > 0).all() else np.argsort(key)
     key = key[by_key]
-    running = np.concatenate([[0], np.cumsum(counts.count[by_key])])
+    total = running(counts.count[by_key])
     base = counts.group * m
     first = np.searchsorted(key, base + low[counts.value], side="left")
     last = np.searchsorted(key, base + high[counts.value], side="left")
-    found: Ints = running[last] - running[first]
+    found: Ints = total[last] - total[first]
     return found
 
 
 def _pairwise(counts: GroupCounts, near: Within) -> Ints:
     """Persons within ε of each entry by comparing the different values of each group, many groups at a time."""
     found = np.zeros(counts.value.size, dtype=np.int64)
-    distinct = np.repeat(counts.distinct, counts.distinct)  # partners of each entry
-    start = np.repeat(counts.start[:-1], counts.distinct)
-    ends = np.cumsum(distinct)
+    partners = running(counts.distinct[counts.group])
     at = 0
     while at < found.size:
-        done = ends[at - 1] if at else 0
-        to = max(int(np.searchsorted(ends, done + PAIRS, side="right")), at + 1)
-        here = np.repeat(np.arange(at, to), distinct[at:to])
-        offset = np.arange(here.size) - np.repeat(ends[at:to] - distinct[at:to] - done, distinct[at:to])
-        other = start[here] + offset
+        to = max(int(np.searchsorted(partners, partners[at] + PAIRS, side="right")) - 1, at + 1)
+        other, sizes = items_of(counts.start, counts.group[at:to])
+        here = np.repeat(np.arange(at, to), sizes)
         close = near(counts.value[here], counts.value[other]) | (here == other)
         found[at:to] = np.bincount(here - at, weights=close * counts.count[other], minlength=to - at)
         at = to

@@ -31,14 +31,14 @@ def tree(given: Any, labels: pl.Series | None) -> list[Ints]:
     return as_hierarchy(given).above(_need(labels))
 
 
-def known(metric: Any) -> Any:
+def metric_of(metric: Any) -> Any:
     """A distance with its hierarchy read, where it is one; names, functions and tables stay as they are."""
     table = isinstance(metric, Mapping) and any(isinstance(key, tuple) for key in metric)
     named = isinstance(metric, (str, np.ndarray)) or callable(metric)
     return metric if named or table else as_hierarchy(metric)
 
 
-def within(metric: Metric, labels: pl.Series | None, epsilon: float, values: int) -> Within:
+def close_by(metric: Metric, labels: pl.Series | None, epsilon: float, values: int) -> Within:
     """A function that says which pairs of value codes are at most ``epsilon`` apart."""
     if isinstance(metric, str):
         if metric == "equal":
@@ -117,15 +117,15 @@ def _named(metric: str, labels: pl.Series, epsilon: float) -> Within:
 
 
 def _called(metric: Callable[[Any, Any], float], labels: list[Any], epsilon: float) -> Within:
-    known: dict[tuple[int, int], bool] = {}
+    found: dict[tuple[int, int], bool] = {}
 
     def near(a: Codes, b: Codes) -> Flags:
         out = np.zeros(a.size, dtype=bool)
         for k, pair in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-            if pair not in known:
+            if pair not in found:
                 distance = float(metric(labels[pair[0]], labels[pair[1]]))
-                known[pair] = round(distance - epsilon, DIGITS) <= 0
-            out[k] = known[pair]
+                found[pair] = round(distance - epsilon, DIGITS) <= 0
+            out[k] = found[pair]
         return out
 
     return near

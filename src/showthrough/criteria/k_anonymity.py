@@ -12,12 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import Counted, GroupCounts
-from showthrough.criteria.criterion import Checked, at_least, need, persons
+from showthrough.criteria.criterion import Criterion, at_least, persons
+from showthrough.criteria.parameters import whole
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class KAnonymity(Checked):
+class KAnonymity(Criterion):
     """Every group has at least ``k`` persons.
 
     Counterfeits count: the size of a group is what is published. Where they are declared, the
@@ -30,7 +31,7 @@ class KAnonymity(Checked):
     needs_values: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(self.k >= 1, f"k-anonymity needs k of at least 1, not {self.k}.")
+        whole(self.name, "k", self.k)
 
     def __str__(self) -> str:
         return f"{self.k}-anonymity"

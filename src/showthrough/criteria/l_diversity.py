@@ -12,14 +12,16 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import ROUNDING, Checked, at_least, below, need, text
+from showthrough.criteria.criterion import ROUNDING, Criterion, at_least, below, text
+from showthrough.criteria.parameters import number, whole
 from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.ragged import running
 
 CITATION = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, ICDE 2006"
 
 
 @dataclass(frozen=True)
-class DistinctLDiversity(Checked):
+class DistinctLDiversity(Criterion):
     """Every group has at least ``l`` different values."""
 
     l: int
@@ -27,7 +29,7 @@ class DistinctLDiversity(Checked):
     citation: ClassVar[str] = CITATION
 
     def __post_init__(self) -> None:
-        need(self.l >= 1, f"Distinct l-diversity needs l of at least 1, not {self.l}.")
+        whole("Distinct l-diversity", "l", self.l)
 
     def __str__(self) -> str:
         return f"distinct {self.l}-diversity"
@@ -46,7 +48,7 @@ class DistinctLDiversity(Checked):
 
 
 @dataclass(frozen=True)
-class FrequencyLDiversity(Checked):
+class FrequencyLDiversity(Criterion):
     """No value makes up more than 1/``l`` of its group."""
 
     l: float
@@ -54,7 +56,7 @@ class FrequencyLDiversity(Checked):
     citation: ClassVar[str] = "Xiao and Tao, VLDB 2006"
 
     def __post_init__(self) -> None:
-        need(self.l >= 1, f"Frequency l-diversity needs l of at least 1, not {self.l}.")
+        number("Frequency l-diversity", "l", self.l, least=1)
 
     def __str__(self) -> str:
         return f"frequency {text(self.l)}-diversity"
@@ -73,7 +75,7 @@ class FrequencyLDiversity(Checked):
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity(Checked):
+class EntropyLDiversity(Criterion):
     """The entropy of every group is at least log ``l``."""
 
     l: float
@@ -81,7 +83,7 @@ class EntropyLDiversity(Checked):
     citation: ClassVar[str] = CITATION
 
     def __post_init__(self) -> None:
-        need(self.l >= 1, f"Entropy l-diversity needs l of at least 1, not {self.l}.")
+        number("Entropy l-diversity", "l", self.l, least=1)
 
     def __str__(self) -> str:
         return f"entropy {text(self.l)}-diversity"
@@ -103,7 +105,7 @@ class EntropyLDiversity(Checked):
 
 
 @dataclass(frozen=True)
-class RecursiveLDiversity(Checked):
+class RecursiveLDiversity(Criterion):
     """In every group r₁ < ``c``·(r_l + … + r_m), with the counts of its values in descending order."""
 
     c: float
@@ -113,8 +115,8 @@ class RecursiveLDiversity(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(self.c > 0, f"Recursive (c,l)-diversity needs c above 0, not {self.c}.")
-        need(self.l >= 1, f"Recursive (c,l)-diversity needs l of at least 1, not {self.l}.")
+        number("Recursive (c,l)-diversity", "c", self.c, above=0)
+        whole("Recursive (c,l)-diversity", "l", self.l)
 
     def __str__(self) -> str:
         return f"recursive ({text(self.c)},{self.l})-diversity"
@@ -137,9 +139,9 @@ class RecursiveLDiversity(Checked):
 
 def tail(counts: GroupCounts, l: int) -> Ints:
     """r_l + … + r_m of each group, the counts from the l-th most frequent value on; 0 with fewer values."""
-    running = np.concatenate([[0], np.cumsum(counts.descending)])
+    total = running(counts.descending)
     end = counts.start[1:]
-    found: Ints = running[end] - running[np.minimum(counts.start[:-1] + l - 1, end)]
+    found: Ints = total[end] - total[np.minimum(counts.start[:-1] + l - 1, end)]
     return found
 
 

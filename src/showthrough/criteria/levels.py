@@ -11,7 +11,7 @@ from showthrough.criteria.alpha_k import AlphaKAnonymity
 from showthrough.criteria.beta_likeness import BetaLikeness
 from showthrough.criteria.coding import as_numbers
 from showthrough.criteria.counts import Counted
-from showthrough.criteria.criterion import Checked
+from showthrough.criteria.criterion import Criterion
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
 from showthrough.criteria.k_anonymity import KAnonymity
 from showthrough.criteria.l_diversity import (
@@ -21,12 +21,12 @@ from showthrough.criteria.l_diversity import (
     RecursiveLDiversity,
 )
 from showthrough.criteria.m_uniqueness import MUniqueness
-from showthrough.criteria.several import Roles, count_each
+from showthrough.criteria.several import FrameRoles, count_each
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 
 # the parameters do not matter for the level, only l of the recursive reading does
-_ALWAYS: tuple[tuple[str, Checked], ...] = (
+_ALWAYS: tuple[tuple[str, Criterion], ...] = (
     ("distinct l-diversity", DistinctLDiversity(1)),
     ("frequency l-diversity", FrequencyLDiversity(1)),
     ("entropy l-diversity", EntropyLDiversity(1)),
@@ -63,7 +63,7 @@ def levels(
     one = sensitive is None or isinstance(sensitive, str)
     names = () if sensitive is None else (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     named = None if quasi is None else (quasi,) if isinstance(quasi, str) else tuple(quasi)
-    parts = count_each(release, Roles(names, named, others, suppressed), reference)
+    parts = count_each(release, FrameRoles(names, named, others, suppressed), reference)
     trees = trees_of(release, hierarchies)
     found = [(name, of_counted(counted, trees.get(name or ""))) for name, counted in parts]
     if one:
@@ -80,15 +80,15 @@ def trees_of(release: Any, hierarchies: Mapping[str, Any] | None) -> dict[str, H
 def of_counted(counted: Counted, hierarchy: Hierarchy | None = None) -> pl.DataFrame:
     """The same from counts that were made before."""
     rows: list[tuple[str, float, str]] = []
-    for name, criterion in listed(counted, hierarchy):
+    for name, criterion in sensible(counted, hierarchy):
         level = criterion.worst(criterion.level(counted.counts))
         rows.append((name, level, criterion.told(level, counted)))
     return pl.DataFrame(rows, schema={"criterion": pl.String, "level": pl.Float64, "sentence": pl.String}, orient="row")
 
 
-def listed(counted: Counted, hierarchy: Hierarchy | None = None) -> list[tuple[str, Checked]]:
+def sensible(counted: Counted, hierarchy: Hierarchy | None = None) -> list[tuple[str, Criterion]]:
     """The criteria that make sense for these counts, by name."""
-    found: list[tuple[str, Checked]] = [("k-anonymity", KAnonymity(1))]
+    found: list[tuple[str, Criterion]] = [("k-anonymity", KAnonymity(1))]
     if not counted.has_values:
         return found
     found += _ALWAYS[:6]

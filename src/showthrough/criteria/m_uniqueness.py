@@ -12,12 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_least, need, text
+from showthrough.criteria.criterion import Criterion, at_least, text
+from showthrough.criteria.parameters import whole
 from showthrough.table.arrays import Flags, Reals
 
 
 @dataclass(frozen=True)
-class MUniqueness(Checked):
+class MUniqueness(Criterion):
     """Every group has at least ``m`` persons, all with different values."""
 
     m: int
@@ -25,7 +26,7 @@ class MUniqueness(Checked):
     citation: ClassVar[str] = "Xiao and Tao, SIGMOD 2007"
 
     def __post_init__(self) -> None:
-        need(self.m >= 1, f"m-uniqueness needs m of at least 1, not {self.m}.")
+        whole(self.name, "m", self.m)
 
     def __str__(self) -> str:
         return f"{self.m}-uniqueness"

@@ -21,9 +21,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.criteria.counts import Counted, GroupCounts
-from showthrough.criteria.criterion import need, text
+from showthrough.criteria.criterion import text
 from showthrough.criteria.l_diversity import diversity, tail
+from showthrough.criteria.parameters import whole
 from showthrough.table.arrays import Ints, Reals
+from showthrough.table.ragged import ranges, running, starts
 
 
 def distinct_after(counts: GroupCounts, j: int) -> Reals:
@@ -49,24 +51,22 @@ def entropy_after(counts: GroupCounts, j: int) -> Reals:
     """Entropy l-diversity of each group after the worst ``j`` exclusions."""
     j = _whole(j)
     ranked = counts.descending
-    logs = np.concatenate([[0.0], np.cumsum(ranked * np.log(ranked))])
-    sums = np.concatenate([[0], np.cumsum(ranked)])
+    logs, sums = running(ranked * np.log(ranked)), running(ranked)
     level = np.ones(counts.groups)
     open_groups = np.flatnonzero(counts.distinct > j)
     windows = counts.distinct[open_groups] - j + 1
     if not open_groups.size:
         return level
-    first = np.concatenate([[0], np.cumsum(windows)[:-1]])
-    begin = np.arange(windows.sum()) + np.repeat(counts.start[:-1][open_groups] - first, windows)
-    start = np.repeat(counts.start[:-1][open_groups], windows)
+    begin = ranges(counts.start[open_groups], windows)
+    start = np.repeat(counts.start[open_groups], windows)
     end = np.repeat(counts.start[1:][open_groups], windows)
 
-    def left(running: Reals | Ints) -> Reals | Ints:
-        kept: Reals | Ints = (running[end] - running[start]) - (running[begin + j] - running[begin])
+    def left(total: Reals | Ints) -> Reals | Ints:
+        kept: Reals | Ints = (total[end] - total[start]) - (total[begin + j] - total[begin])
         return kept
 
     found = diversity(np.asarray(left(sums), dtype=np.int64), np.asarray(left(logs), dtype=np.float64))
-    level[open_groups] = np.minimum.reduceat(found, first)
+    level[open_groups] = np.minimum.reduceat(found, starts(windows)[:-1])
     return level
 
 
@@ -80,9 +80,9 @@ def after_negations(counted: Counted, most: int = 3) -> pl.DataFrame:
     for j in range(_whole(most) + 1):
         distinct, frequency = distinct_after(counts, j).min(), frequency_after(counts, j).min()
         entropy, recursive = entropy_after(counts, j).min(), recursive_after(counts, j, l=2).max()
-        known = "Without exclusions" if j == 0 else f"After excluding {j} value{'' if j == 1 else 's'} of a person"
+        lead = "Without exclusions" if j == 0 else f"After excluding {j} value{'' if j == 1 else 's'} of a person"
         told = (
-            f"{known} a group leaves {text(distinct)} value{'' if distinct == 1 else 's'} at worst; the likeliest has "
+            f"{lead} a group leaves {text(distinct)} value{'' if distinct == 1 else 's'} at worst; the likeliest has "
             f"probability {text(1 / frequency)}."
         )
         rows.append((j, float(distinct), float(frequency), float(entropy), float(recursive), told))
@@ -92,5 +92,5 @@ def after_negations(counted: Counted, most: int = 3) -> pl.DataFrame:
 
 
 def _whole(j: int) -> int:
-    need(j >= 0, f"The number of excluded values is 0 or more, not {j}.")
-    return j
+    whole("Excluding values", "j", j, least=0)
+    return int(j)

@@ -16,15 +16,17 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.counts import Counted, GroupCounts, of_release
-from showthrough.criteria.criterion import Check, Checked, at_least, at_most, need, text
-from showthrough.errors import InputError
+from showthrough.criteria.counts import Counted, GroupCounts
+from showthrough.criteria.criterion import Check, Criterion, at_least, at_most, text
+from showthrough.criteria.parameters import flag, number, whole
+from showthrough.criteria.published import of_release
+from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
 
 
 @dataclass(frozen=True, eq=False)
-class DeltaPresence(Checked):
+class DeltaPresence(Criterion):
     """Of every class of the population, a share between ``minimum`` and ``maximum`` is in the release."""
 
     minimum: float
@@ -38,10 +40,14 @@ class DeltaPresence(Checked):
     needs_values: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(
-            0 <= self.minimum <= self.maximum <= 1,
-            f"δ-presence needs 0 ≤ minimum ≤ maximum ≤ 1, not {self.minimum} and {self.maximum}.",
-        )
+        number(self.name, "minimum", self.minimum, least=0, most=1)
+        number(self.name, "maximum", self.maximum, least=0, most=1)
+        flag(self.name, "everywhere", self.everywhere)
+        if self.minimum > self.maximum:
+            raise ParameterError(
+                f"δ-presence needs a minimum of at most its maximum, not {self.minimum} and {self.maximum}.",
+                parameters=("minimum", "maximum"),
+            )
 
     def __str__(self) -> str:
         return f"({text(self.minimum)},{text(self.maximum)})-presence"
@@ -60,9 +66,8 @@ class DeltaPresence(Checked):
         if not (empty and self.everywhere and self.minimum > 0):
             return found
         more = f" {empty} classes of the population have nobody in the release: their share is 0."
-        lead = f"{self} does not hold." if found.holds else ""
-        told = found.sentence.removeprefix(f"{self} holds.")
-        return replace(found, holds=False, level=0.0, sentence=f"{lead}{told}{more}")
+        told = f"{self} does not hold. {self.says(found.level)}" if found.holds else found.sentence
+        return replace(found, holds=False, level=0.0, sentence=f"{told}{more}")
 
     def level(self, counts: GroupCounts) -> Reals:
         """The share of the population's class that is in the release."""
@@ -87,7 +92,7 @@ class DeltaPresence(Checked):
 
 
 @dataclass(frozen=True, eq=False)
-class KMap(Checked):
+class KMap(Criterion):
     """Every group of the release fits at least ``k`` persons of the population."""
 
     k: int
@@ -97,7 +102,7 @@ class KMap(Checked):
     needs_values: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(self.k >= 1, f"k-map needs k of at least 1, not {self.k}.")
+        whole(self.name, "k", self.k)
 
     def __str__(self) -> str:
         return f"{self.k}-map"

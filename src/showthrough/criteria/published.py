@@ -1,4 +1,4 @@
-"""From a release of any kind to counts, with the cells of its groups as their names.
+"""From whatever is checked to counts; of a release of any kind with the cells of its groups as their names.
 
 Counts are of published records. Where a release declares counterfeits, `Counted.real` says how many
 of the records of each group are persons: criteria look at what is published, as readers do.
@@ -31,6 +31,29 @@ from showthrough.table.frames import need_columns, to_polars
 
 if TYPE_CHECKING:
     from showthrough.release.release import Release
+
+
+def of_release(
+    release: Any,
+    sensitive: str | Sequence[str] | None = None,
+    quasi: Sequence[str] | None = None,
+    *,
+    suppressed: str | None = None,
+    reference: Any = None,
+) -> Counted:
+    """Count a release of any kind, or the rows of a frame grouped by equal quasi-identifiers.
+
+    ``sensitive`` of several columns is one composite value. For frames: rows in which every
+    quasi-identifier reads ``suppressed`` are in no group. ``reference`` is the table that the
+    release was made from, where its rows are known: then values are compared with all of them.
+    """
+    if isinstance(release, Counted):
+        return release
+    if isinstance(release, GroupCounts):
+        return Counted(release, lambda groups: pl.DataFrame({"group": groups}))
+    if hasattr(release, "tally"):
+        return of_published(release, sensitive, quasi, suppressed=suppressed, reference=reference)
+    return of_frame(to_polars(release), sensitive, quasi, suppressed=suppressed, reference=reference)
 
 
 def of_published(

@@ -16,9 +16,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.criteria.coding import codes, combine, dense
-from showthrough.criteria.counts import Counted, of_release
+from showthrough.criteria.counts import Counted
 from showthrough.criteria.criterion import text
+from showthrough.criteria.parameters import number
 from showthrough.criteria.population import persons_of
+from showthrough.criteria.published import of_release
 from showthrough.errors import InputError
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
@@ -87,8 +89,7 @@ def risk(
     """
     if suppressed_cells not in SUPPRESSED:
         raise InputError(f"Suppressed cells are read as {' or '.join(SUPPRESSED)}, not {suppressed_cells!r}.")
-    if not 0 <= threshold <= 1:
-        raise InputError(f"The threshold is a probability between 0 and 1, not {threshold}.")
+    number("The risk", "threshold", threshold, least=0, most=1)
     counted = of_release(release, sensitive, quasi)
     size = counted.counts.size
     people = None if population is None else persons_of(population, counted)[0]

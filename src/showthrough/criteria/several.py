@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from showthrough.criteria.counts import Counted, of_release
-from showthrough.criteria.published import group_names
+from showthrough.criteria.counts import Counted
+from showthrough.criteria.published import group_names, of_release
 from showthrough.errors import InputError
 from showthrough.table.frames import to_polars
 
@@ -14,7 +14,7 @@ OTHERS = ("alone", "quasi", "together")
 
 
 @dataclass(frozen=True)
-class Roles:
+class FrameRoles:
     """Which columns of a frame play which part; releases bring their own.
 
     ``others``: while one sensitive column is looked at, the rest is left ``alone`` or counts as
@@ -35,7 +35,7 @@ class Roles:
             )
 
 
-def count_each(release: Any, roles: Roles, reference: Any = None) -> list[tuple[str | None, Counted]]:
+def count_each(release: Any, roles: FrameRoles, reference: Any = None) -> list[tuple[str | None, Counted]]:
     """The counts of a release or frame for each sensitive column, with its name."""
     kind = {"suppressed": roles.suppressed, "reference": reference}
     if len(roles.sensitive) < 2:
@@ -58,7 +58,7 @@ def _columns(release: Any) -> list[str]:
     return group_names(release) if hasattr(release, "tally") else to_polars(release).columns
 
 
-def _quasi(columns: list[str], column: str, roles: Roles) -> list[str]:
+def _quasi(columns: list[str], column: str, roles: FrameRoles) -> list[str]:
     """The quasi-identifiers while ``column`` is the sensitive one."""
     rest = [c for c in roles.sensitive if c != column] if roles.others == "quasi" else []
     if roles.quasi is None:

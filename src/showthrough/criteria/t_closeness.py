@@ -13,14 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from showthrough.criteria.counts import GroupCounts
-from showthrough.criteria.criterion import Checked, at_most, need, text
-from showthrough.criteria.ground import known, tree
-from showthrough.errors import InputError
+from showthrough.criteria.criterion import Criterion, at_most, text
+from showthrough.criteria.ground import metric_of, tree
+from showthrough.criteria.parameters import number, word
+from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.ragged import ranks, running
 
 
 @dataclass(frozen=True)
-class TCloseness(Checked):
+class TCloseness(Criterion):
     """The distribution of values in every group is at most ``t`` from that of the table.
 
     ``distance``: ``equal`` (all values equally far), ``ordered`` (by rank among the table's
@@ -36,11 +38,13 @@ class TCloseness(Checked):
     more_is_better: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        need(0 <= self.t <= 1, f"t-closeness needs t between 0 and 1, not {self.t}.")
-        need(self.reference in ("all", "kept"), f"The reference is 'all' or 'kept', not {self.reference!r}.")
-        named = not isinstance(self.distance, str) or self.distance in ("equal", "ordered")
-        need(named, f"The distance is 'equal', 'ordered' or a hierarchy, not {self.distance!r}.")
-        object.__setattr__(self, "distance", known(self.distance))
+        number(self.name, "t", self.t, least=0, most=1)
+        word("reference", self.reference, ("all", "kept"))
+        if isinstance(self.distance, str) and self.distance not in ("equal", "ordered"):
+            raise ParameterError(
+                f"The distance is 'equal', 'ordered' or a hierarchy, not {self.distance!r}.", parameters=("distance",)
+            )
+        object.__setattr__(self, "distance", metric_of(self.distance))
 
     def __str__(self) -> str:
         how = self.distance if isinstance(self.distance, str) else "hierarchical"
@@ -52,8 +56,8 @@ class TCloseness(Checked):
             return np.zeros(0)
         q = counts.reference(self.reference)
         if not isinstance(self.distance, str):
-            return hierarchical(counts, q, tree(self.distance, counts.labels))
-        return equal(counts, q) if self.distance == "equal" else ordered(counts, q)
+            return hierarchical_distance(counts, q, tree(self.distance, counts.labels))
+        return equal_distance(counts, q) if self.distance == "equal" else ordered_distance(counts, q)
 
     def met(self, level: Reals) -> Flags:
         """At most t."""
@@ -65,7 +69,7 @@ class TCloseness(Checked):
         return f"The values of a group are at most {text(level)} away from those of {rows}."
 
 
-def equal(counts: GroupCounts, q: Reals) -> Reals:
+def equal_distance(counts: GroupCounts, q: Reals) -> Reals:
     """½ Σ |p − q| = Σ (p − q)⁺: the values that a group lacks need no term."""
     gain = counts.share - q[counts.value]
     np.maximum(gain, 0.0, out=gain)
@@ -73,20 +77,19 @@ def equal(counts: GroupCounts, q: Reals) -> Reals:
     return found
 
 
-def ordered(counts: GroupCounts, q: Reals) -> Reals:
+def ordered_distance(counts: GroupCounts, q: Reals) -> Reals:
     """1/(m − 1) · Σ_i |Σ_{j≤i} (p_j − q_j)| over the m values that the reference holds, in order.
 
     Between two entries of a group the sum of p stands still while that of q grows, so the terms
     change their sign at most once there: each stretch is two differences of running sums.
     """
-    rank = np.cumsum(q > 0) - 1
-    m = int(rank[-1]) + 1
+    rank, m = ranks(q > 0), int(np.count_nonzero(q > 0))
     if (q[counts.value] == 0).any():
         raise InputError("Some group holds a value that the reference table lacks: there is no order to compare by.")
     if m < 2:
         return np.zeros(counts.groups)
     Q = np.cumsum(q[q > 0])
-    running = np.concatenate([[0.0], np.cumsum(Q)])
+    sums = running(Q)
     entry = rank[counts.value]
     done = np.cumsum(counts.count)
     before = np.repeat(done[counts.start[1:] - 1] - counts.size, counts.distinct)
@@ -94,14 +97,14 @@ def ordered(counts: GroupCounts, q: Reals) -> Reals:
     stop = np.append(entry[1:], m)
     stop[counts.start[1:] - 1] = m
     turn = np.clip(np.searchsorted(Q, P), entry, stop)
-    below = P * (turn - entry) - (running[turn] - running[entry])
-    above = (running[stop] - running[turn]) - P * (stop - turn)
-    first = running[entry[counts.start[:-1]]]
+    below = P * (turn - entry) - (sums[turn] - sums[entry])
+    above = (sums[stop] - sums[turn]) - P * (stop - turn)
+    first = sums[entry[counts.start[:-1]]]
     found: Reals = (counts.sums(below + above) + first) / (m - 1)
     return found
 
 
-def hierarchical(counts: GroupCounts, q: Reals, levels: list[Ints]) -> Reals:
+def hierarchical_distance(counts: GroupCounts, q: Reals, levels: list[Ints]) -> Reals:
     """Σ over inner nodes of height/H · min(surplus, lack) among their children, height counted from the leaves.
 
     A node that a group does not reach has no surplus, and what its children lack is settled

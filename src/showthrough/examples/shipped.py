@@ -25,7 +25,7 @@ def write(example: str, names: Sequence[str], folder: Path) -> list[Path]:
     targets = [folder / name for name in names]
     for name, target in zip(names, targets, strict=True):
         if os.path.lexists(target) and not (target.is_file() and read_bytes(target) == raw(example, name)):
-            raise FileError(f"{target} exists and is not the example: nothing was written. Choose another --folder.")
+            raise FileError(f"{target} exists and is not the example: nothing was written. Choose another folder.")
     for name, target in zip(names, targets, strict=True):
         with written_whole(target) as stream:
             stream.write(raw(example, name))

@@ -17,9 +17,9 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import ChangedValueError, InputError
-from showthrough.register.place import place
-from showthrough.register.placing import Placing
 from showthrough.register.reader import Reader
+from showthrough.register.ties import Ties
+from showthrough.register.tying import tie
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import codes_of, positions
@@ -124,7 +124,7 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", reader: Read
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
     reader = reader or Reader()
     names = reader.names_for(releases)
-    placings = [place(release, name, reader) for release, name in zip(releases, names, strict=True)]
+    placings = [tie(release, name, reader) for release, name in zip(releases, names, strict=True)]
     member_ids = one_kind([p.ids for p in placings], "ids", names)
     told = [r.tally["value"] for r in releases]
     further = [pl.Series("value", reader.domain)] if reader.domain else []
@@ -163,7 +163,7 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", reader: Read
 
 
 def seat(
-    placings: Sequence[Placing], id_codes: Sequence[Codes], first_group: Ints, named: int
+    placings: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, named: int
 ) -> tuple[Codes, tuple[Ints, Codes], Ints | None]:
     """The group of each person in each release, or the number of a candidate set; the sets (start, groups); weights.
 

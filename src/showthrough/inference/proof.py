@@ -17,9 +17,9 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
-from showthrough.register.place import place
-from showthrough.register.placing import Placing
 from showthrough.register.reader import Reader, telling
+from showthrough.register.ties import Ties
+from showthrough.register.tying import tie
 from showthrough.release.release import Release
 from showthrough.table.plain import plain
 
@@ -125,11 +125,15 @@ class Proof(_Verifiable):
     def _replay(self) -> Replay:
         return partial(proof_check.holds, person=(self.id, self.release), value=self.value, fact=self.fact)
 
+    @property
+    def reasons(self) -> str:
+        """The proof in words, without its conclusion."""
+        return "\n".join([*_numbered(self.steps), *([self.reason] if self.reason else [])])
+
     def __str__(self) -> str:
         verb = "has" if self.fact == "certain" else "cannot have"
         who = f"{self.id} (as in {self.names[self.release]})" if self.release is not None else f"{self.id}"
-        reason = [self.reason] if self.reason else []
-        return "\n".join([*_numbered(self.steps), *reason, f"Therefore {who} {verb} {self.value}."])
+        return "\n".join([*([self.reasons] if self.reasons else []), f"Therefore {who} {verb} {self.value}."])
 
     def __repr__(self) -> str:
         verb = "certain" if self.fact == "certain" else "impossible"
@@ -154,13 +158,13 @@ class Contradiction(_Verifiable):
 def _members(told: Sequence[Release], reader: Reader) -> list[proof_check.Members] | None:
     """Who can be where, worked out anew; None if the releases are not those that the proof is about."""
     try:
-        placings = [place(release, name, reader) for release, name in zip(told, reader.names_for(told), strict=True)]
+        placings = [tie(release, name, reader) for release, name in zip(told, reader.names_for(told), strict=True)]
     except InputError:
         return None
     return [_as_listed(p, r.labels) for p, r in zip(placings, told, strict=True)]
 
 
-def _as_listed(placing: Placing, labels: pl.Series) -> proof_check.Members:
+def _as_listed(placing: Ties, labels: pl.Series) -> proof_check.Members:
     person = np.repeat(np.arange(placing.ids.len()), np.diff(placing.start))
     sure = pl.DataFrame({"id": placing.ids.gather(person), "group": labels.gather(placing.group)})
     away = placing.ids.gather(np.flatnonzero(placing.outside))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.errors import UnknownPersonError
+from showthrough.errors import UnknownPersonError, UnknownValueError
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History
 from showthrough.inference.narrate import Narrator
@@ -128,7 +128,7 @@ class Solved:
         """The code of a published value."""
         found = _places(self.history.values, value)
         if not found.size:
-            raise UnknownPersonError(f"No release publishes the value {value!r}.")
+            raise UnknownValueError(f"No release publishes the value {value!r}.")
         return int(found[0])
 
     def published_id(self, id: Any) -> Any:

@@ -14,6 +14,7 @@ from showthrough.criteria.coding import codes, combine, dense, ordered
 from showthrough.errors import InputError
 from showthrough.table.arrays import Ints
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
+from showthrough.table.ragged import starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class Grouping:
     @cached_property
     def start(self) -> Ints:
         """Where each group begins in `order`, and the end."""
-        return np.concatenate([[0], np.cumsum(self.sizes)])
+        return starts(self.sizes)
 
     @cached_property
     def sizes(self) -> Ints:

@@ -24,6 +24,7 @@ from showthrough.criteria.ground import tree
 from showthrough.errors import InputError
 from showthrough.measuring.grouping import Grouping
 from showthrough.table.arrays import Ints, Reals, sum_by
+from showthrough.table.ragged import owners, running
 
 READINGS = ("set", "hierarchy")
 
@@ -116,13 +117,13 @@ def _covered(grouping: Grouping, name: str, reading: Reading, weight: Ints) -> R
     by_range = reading.ranges(grouping.table[name], name)
     if by_range:
         low, high = _ends(grouping, code)
-        running = np.concatenate([[0], np.cumsum(weight)])
-        return np.asarray(running[high + 1] - running[low], dtype=np.float64)
+        total = running(weight)
+        return np.asarray(total[high + 1] - total[low], dtype=np.float64)
     if reading.name == "hierarchy" and given is None:
         raise InputError(f"The hierarchy reading needs a hierarchy of {name!r}.")
     least = (reading.heights or {}).get(name, 0)
     if reading.name == "set":
-        key = np.unique(np.repeat(np.arange(grouping.groups), grouping.sizes) * labels.len() + code[grouping.order])
+        key = np.unique(owners(grouping.start) * labels.len() + code[grouping.order])
         return sum_by(key // labels.len(), weight[key % labels.len()].astype(np.float64), grouping.groups)
     low, high = _ends(grouping, code)
     found = np.where((low == high) & (least == 0), weight[low], -1).astype(np.float64)

@@ -16,6 +16,7 @@ from showthrough.register.attribute import Attribute
 from showthrough.release.cells import Cell, CellColumn, CellKind, ColumnKind, covers, read_cells
 from showthrough.table.arrays import Ints, Reals, sum_by
 from showthrough.table.hierarchy import Hierarchy
+from showthrough.table.ragged import offsets, owners, starts
 from showthrough.table.texts import as_text, number
 
 
@@ -47,10 +48,8 @@ class Shown:
                 f"The cells of {empty} groups in column {name!r} cover no value of the table: {hint}, and is it the "
                 "table that the release was made from?"
             )
-        cell = np.repeat(np.arange(count.size), count)
-        start = np.concatenate([[0], np.cumsum(count)])
-        code = np.arange(start[-1]) - start[cell]  # right for cells that cover everything
-        code[~read.any[cell]] = cover.code
+        start, code = starts(count), offsets(count)  # right for cells that cover everything
+        code[~np.repeat(read.any, count)] = cover.code
         return cls(name, row, labels, read, start, code)
 
     @property
@@ -81,7 +80,7 @@ class Shown:
     def bits(self) -> Reals:
         """The entropy of the table's values within the cell of each group (Gionis and Tassa, TKDE 2009)."""
         n = np.bincount(self.row, minlength=self.labels.len()).astype(np.float64)
-        cell = np.repeat(np.arange(self.covered.size), self.covered)
+        cell = owners(self.start)
         share = n[self.code] / sum_by(cell, n[self.code], self.covered.size)[cell]
         return sum_by(cell, -share * np.log2(share), self.covered.size)[self.cells.codes] + 0.0
 
@@ -102,14 +101,14 @@ class Shown:
     @cached_property
     def _keys(self) -> Ints:
         """Cells and the values they cover as ascending numbers."""
-        return np.repeat(np.arange(self.covered.size), self.covered) * self.labels.len() + self.code
+        return owners(self.start) * self.labels.len() + self.code
 
     def attribute(self) -> Attribute:
         """The same for finding out which rows fit which groups."""
         gap = np.array([text is None or text in self.cells.missing for text in self.labels.to_list()], dtype=bool)
         person = np.where(gap[self.row], -1, self.row).astype(np.int32)
         any_cell = self.cells.any
-        start = np.concatenate([[0], np.cumsum(np.where(any_cell, 0, self.covered))])
+        start = starts(np.where(any_cell, 0, self.covered))
         code = self.code[~np.repeat(any_cell, self.covered)].astype(np.int32)
         return Attribute(person, self.cells.codes, start, code, code + 1, any_cell, self.name)
 

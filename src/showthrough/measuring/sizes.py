@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from showthrough.criteria.parameters import whole
 from showthrough.errors import InputError
 from showthrough.table.arrays import Ints
 
@@ -21,6 +22,5 @@ def average_size(sizes: Ints) -> float:
 
 def c_avg(sizes: Ints, k: int) -> float:
     """Kept rows/(groups · k) (LeFevre, DeWitt, Ramakrishnan, ICDE 2006); 1 is the best that k allows."""
-    if k < 1:
-        raise InputError(f"C_avg needs k of at least 1, not {k}.")
+    whole("C_avg", "k", k)
     return average_size(sizes) / k

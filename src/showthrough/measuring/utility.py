@@ -16,7 +16,7 @@ import polars as pl
 
 from showthrough.criteria.coding import ordered
 from showthrough.criteria.counts import hidden_rows
-from showthrough.errors import InputError
+from showthrough.errors import InputError, LimitError
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, entropy_loss, gcp
 from showthrough.measuring.measure import Utility
@@ -122,7 +122,7 @@ def _linked(case: _Case, id: str | None) -> Grouping | None:
         return None
     try:
         fits = candidates([s.attribute() for s in case.shown], at_most=_FITS * case.table.height + 1000)
-    except InputError:
+    except LimitError:
         return None
     if (fits.counts > 1).any():
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.errors import InputError, InternalError
-from showthrough.register.arrays import Codes, Flags, Ints
+from showthrough.table.arrays import Codes, Flags, Ints
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.register.arrays import Codes, Flags, Ints, alike, positions, starts
 from showthrough.register.attribute import Attribute
+from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import alike, items_of, ranges, starts
 
 LARGEST = 512  # cells that the order of the atoms looks at
 TABLE = 2**27  # entries of the largest membership table
@@ -48,7 +49,7 @@ def axis(attribute: Attribute) -> Axis:
     used = np.zeros(attribute.cells, dtype=bool)
     used[attribute.group] = True
     part = np.flatnonzero(used & ~whole)
-    at, counts = positions(attribute.start, part)
+    at, counts = items_of(attribute.start, part)
     runs, own = (attribute.low[at], attribute.high[at]), np.repeat(part, counts)
     low, high = _ends(part, starts(counts), *runs, attribute.cells)
     length = np.bincount(own, weights=runs[1] - runs[0], minlength=attribute.cells).astype(np.int64)
@@ -58,7 +59,7 @@ def axis(attribute: Attribute) -> Axis:
         low[length > 0], high[length > 0] = atom[low[length > 0]], atom[high[length > 0] - 1]
         exact = whole | (length > 0)
     else:
-        covered, cell = _spread(*runs), np.repeat(own, runs[1] - runs[0])
+        covered, cell = ranges(runs[0], runs[1] - runs[0]), np.repeat(own, runs[1] - runs[0])
         atom, size = _alike(cell, covered, attribute.values)
         usage = np.bincount(attribute.group, minlength=attribute.cells)
         cell, member = _by_atom(cell, atom[covered], size)
@@ -85,12 +86,6 @@ def _ends(part: Ints, start: Ints, first: Codes | Ints, after: Codes | Ints, cel
     low[part[some]] = first[start[some]]
     high[part[some]] = after[start[some + 1] - 1]
     return low, high
-
-
-def _spread(low: Codes, high: Codes) -> Ints:
-    """The values of all runs, one by one."""
-    start = starts(high - low)
-    return np.repeat(low - start[:-1], high - low) + np.arange(int(start[-1]))
 
 
 def pieces(low: Ints, high: Ints, values: int) -> tuple[Ints, int]:

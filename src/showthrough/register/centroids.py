@@ -2,7 +2,7 @@
 
 A centroid has the mean of a numeric attribute, the median rank of an ordinal one and the mode of a
 nominal one (Torra, "Microaggregation for categorical variables: a median based approach", PSD 2004).
-``nearest`` is the guess of an adversary who knows no more; ``within`` is what a release with published
+``nearest`` is the guess of an adversary who knows no more; ``within_spreads`` is what a release with published
 spreads truly says. Everything is a table of reals, persons or groups × attributes: numbers, ranks from
 0, codes of nominal values. A person's NaN is an unknown value and fits everything.
 """
@@ -16,11 +16,13 @@ from typing import Literal
 import numpy as np
 
 from showthrough.errors import InputError
-from showthrough.register.arrays import Codes, Flags, Ints, Reals, distinct
 from showthrough.register.attribute import Candidates
 from showthrough.register.axis import Axis, pieces
 from showthrough.register.gathering import Gathering
 from showthrough.register.linking import AT_MOST, link
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.codes import distinct
+from showthrough.table.ragged import owners
 
 TIE = 1e-9  # distances this close, relative and absolute, are the same
 DIMENSIONS = 20  # up to here a tree is quicker than comparing all
@@ -82,7 +84,7 @@ def nearest(
     return gathering.candidates(point_of)
 
 
-def within(
+def within_spreads(
     persons: Reals,
     centroids: Reals,
     *,
@@ -117,7 +119,7 @@ def share_correct(candidates: Candidates, truth: Ints | Codes) -> tuple[float, f
     inside = np.flatnonzero(truth >= 0)
     if not inside.size:
         raise InputError("No person is in any group, so there is no share of persons who were located.")
-    person = np.repeat(np.arange(candidates.persons), candidates.counts)
+    person = owners(candidates.start)
     own = np.zeros(candidates.persons, dtype=bool)
     own[person[candidates.group == truth[person]]] = True
     unique = own & (candidates.counts == 1)
@@ -167,10 +169,10 @@ def _embedded(points: Reals, targets: Reals, measures: Sequence[Measure]) -> tup
     return np.concatenate(here, axis=1), np.concatenate(there, axis=1)
 
 
-Found = tuple[int, int, Ints, Ints]  # points from, up to; pairs of point (counted from the first) and target
+Stretch = tuple[int, int, Ints, Ints]  # points from, up to; pairs of point (counted from the first) and target
 
 
-def _by_tree(here: Reals, there: Reals) -> Iterator[Found]:
+def _by_tree(here: Reals, there: Reals) -> Iterator[Stretch]:
     """Two nearest targets of each point; all within the distance of the first where the second is as near."""
     from scipy.spatial import cKDTree
 
@@ -188,7 +190,7 @@ def _by_tree(here: Reals, there: Reals) -> Iterator[Found]:
         yield first, first + some.shape[0], np.concatenate(point), np.concatenate(target).astype(np.int64)
 
 
-def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure]) -> Iterator[Found]:
+def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure]) -> Iterator[Stretch]:
     """All distances of a few points at a time."""
     step = max(1, PAIRS // max(targets.shape[0], 1))
     for first in range(0, points.shape[0], step):
@@ -210,7 +212,7 @@ def _as_near(distance: Reals) -> Reals:
     return distance * (1.0 + TIE) + TIE
 
 
-def _chained(one: Iterator[Found], other: Iterator[Found], offset: int) -> Iterator[Found]:
+def _chained(one: Iterator[Stretch], other: Iterator[Stretch], offset: int) -> Iterator[Stretch]:
     yield from one
     for first, stop, point, target in other:
         yield first + offset, stop + offset, point, target

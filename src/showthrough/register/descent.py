@@ -13,9 +13,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.register.arrays import Codes, Flags, Ints, positions, starts
 from showthrough.register.axis import Axis
-from showthrough.register.boxes import Boxes, Tree
+from showthrough.register.cut_tree import Boxes, Tree
+from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import items_of, starts
 
 PAIRS = 2**21  # pairs that are compared at once one by one
 TABLE = 2**16  # pairs of a table of flags; it should stay in the cache
@@ -41,7 +42,7 @@ class Descent:
         while point.size:
             some = np.flatnonzero(covers[node])
             for part in _parts(covers[node[some]]):
-                at, sizes = positions(tree.cover_start, node[some[part]])
+                at, sizes = items_of(tree.cover_start, node[some[part]])
                 yield np.repeat(point[some[part]], sizes), tree.cover[at].astype(np.int64)
             by = tree.attribute[node]
             leaf = by < 0
@@ -71,7 +72,7 @@ class Descent:
             dense[:] = False
         few = np.flatnonzero(np.repeat(~dense, counts))
         for part in _parts(opens[node[few]]):
-            at, sizes = positions(self.tree.open_start, node[few[part]])
+            at, sizes = items_of(self.tree.open_start, node[few[part]])
             yield self._compared(points, np.repeat(point[few[part]], sizes), self.tree.open[at].astype(np.int64))
         if dense.any():
             yield from self._tables(points, point, node[first[dense]], (first[dense], counts[dense]))
@@ -138,7 +139,7 @@ class Descent:
     def _differing(self, columns: list[Unsigned], leaf: Ints, segments: tuple[Ints, Ints]) -> list[list[bool]]:
         """For each attribute the leaves where some box does not reach over all points."""
         first, counts = segments
-        at, sizes = positions(self.tree.open_start, leaf)
+        at, sizes = items_of(self.tree.open_start, leaf)
         own = starts(sizes)[:-1]
         inside = np.stack([first, first + counts], axis=1).ravel()
         differ = []

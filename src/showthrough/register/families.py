@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.register.arrays import Codes, Flags, Ints, distinct, positions, starts
 from showthrough.register.axis import Axis
 from showthrough.register.grid import members
+from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.codes import distinct
+from showthrough.table.ragged import items_of, owners, starts
 
 FAMILIES = 8  # of one attribute; cells beyond belong to none
 SPREAD = 2**16  # pairs of cell and atom that are looked at for families, or as many as full families have
@@ -63,8 +65,8 @@ def _family(start: Ints, atom: Ints, left: Ints, size: int) -> tuple[Ints, Codes
     table = np.full(size, -1, dtype=np.int32)
     chosen = []
     while left.size:
-        at, sizes = positions(start, left)
-        owner = np.repeat(np.arange(left.size), sizes)
+        at, sizes = items_of(start, left)
+        owner = owners(starts(sizes))
         winner = np.full(size, -1, dtype=np.int64)
         np.maximum.at(winner, atom[at], owner)
         beaten = np.zeros(left.size, dtype=bool)
@@ -129,7 +131,7 @@ def join(
     start = starts(np.bincount(prefix, minlength=prefixes))
     if prefixes == pattern.boxes.size:
         return point, pattern.boxes[order[at]]
-    entry, sizes = positions(start, at)
+    entry, sizes = items_of(start, at)
     return np.repeat(point, sizes), pattern.boxes[order[entry]]
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from showthrough.errors import InputError
-from showthrough.register.arrays import Codes, Ints, positions, starts
+from showthrough.errors import LimitError
 from showthrough.register.attribute import Candidates
+from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import items_of, starts
 
 BLOCK = 2**18  # candidates that are copied at once: what stays in the cache
 
@@ -49,7 +50,7 @@ class Gathering:
         """All pairs of the points below ``up_to`` are here: turn them into ascending groups, and say how many."""
         point, group = self._parted(self._merged())
         if not self._same:
-            at, sizes = positions(self._start, group)
+            at, sizes = items_of(self._start, group)
             key = (np.repeat(point, sizes) << self._bits) + self._group[at]
             key.sort()
             point, group = self._parted(key)
@@ -72,7 +73,7 @@ class Gathering:
         while persons < point_of.size:
             stop = max(int(np.searchsorted(start, start[persons] + BLOCK, side="right")) - 1, persons + 1)
             own = slice(persons, stop)
-            at = first[own] if (sizes[own] == 1).all() else positions(of_point, point_of[own])[0]
+            at = first[own] if (sizes[own] == 1).all() else items_of(of_point, point_of[own])[0]
             given[start[persons] : start[stop]] = group[at]
             persons = stop
         return Candidates(start, given)
@@ -97,7 +98,7 @@ class Gathering:
     def _refuse(self) -> None:
         persons = int(self.weight[: self.done].sum())
         found, everybody = self.total + self._waiting, int(self.weight.sum())
-        raise InputError(
+        raise LimitError(
             f"The persons of the register fit too many groups: at most {self.at_most} pairs of person and group are "
             f"kept, and {found} were found when {persons} of {everybody} persons were done. Give more or finer "
             "quasi-identifiers, leave out groups that are wholly suppressed, link fewer persons at a time, or raise "

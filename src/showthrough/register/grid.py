@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.register.arrays import Codes, Ints, positions, starts
 from showthrough.register.axis import Axis
+from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import items_of, owners, ranges, starts
 
 ENTRIES = 4  # of the lists, per box; the widest boxes stay outside
 HELD = 0.75  # share of the boxes that must be on the lists
@@ -30,11 +31,11 @@ class Grid:
     outside: Ints
 
     @property
-    def places(self) -> int:
+    def spots(self) -> int:
         """How many combinations of atoms there are."""
         return int(np.prod(self.sizes, dtype=np.int64))
 
-    def place(self, points: Codes) -> Ints:
+    def spot(self, points: Codes) -> Ints:
         """The combination of each point, all of whose values are known."""
         at = np.zeros(points.shape[0], dtype=np.int64)
         for a, size in zip(self.attributes, self.sizes, strict=True):
@@ -48,7 +49,7 @@ class Grid:
         at = np.zeros(box.size, dtype=np.int64)
         for a, size in zip(self.attributes, self.sizes, strict=True):
             start, atom = members(axes[a], np.arange(axes[a].low.size))
-            where, counts = positions(start, cells[self.held[box], a])
+            where, counts = items_of(start, cells[self.held[box], a])
             box = np.repeat(box, counts)
             at = np.repeat(at, counts) * size + atom[where]
         bits = int(self.held.size).bit_length()
@@ -61,11 +62,11 @@ def grid(axes: Sequence[Axis], cells: Codes) -> Grid:
     """Take attributes, those with the narrowest cells first, as long as the lists stay short."""
     count = cells.shape[0]
     width = np.stack([_widths(axis)[cells[:, a]] for a, axis in enumerate(axes)])
-    covered, places = np.ones(count, dtype=np.int64), 1
+    covered, spots = np.ones(count, dtype=np.int64), 1
     chosen: list[int] = []
     held = np.arange(count)
     for a in np.argsort(width.mean(axis=1), kind="stable").tolist():
-        if places * axes[a].size > count:
+        if spots * axes[a].size > count:
             continue
         wider = covered * width[a]
         narrowest = np.argsort(wider, kind="stable")
@@ -73,7 +74,7 @@ def grid(axes: Sequence[Axis], cells: Codes) -> Grid:
         fewer = int(wider[narrowest].sum()) <= FEWER * axes[a].size * int(covered[narrowest].sum())
         if fewer and narrowest.size >= HELD * count:
             chosen.append(a)
-            covered, places, held = wider, places * axes[a].size, np.sort(narrowest)
+            covered, spots, held = wider, spots * axes[a].size, np.sort(narrowest)
     sizes = tuple(axes[a].size for a in chosen)
     return Grid(tuple(chosen), sizes, held, np.setdiff1d(np.arange(count), held, assume_unique=True))
 
@@ -84,13 +85,12 @@ def members(axis: Axis, cells: Ints) -> tuple[Ints, Ints]:
     if axis.inside.size:
         empty &= np.bincount(axis.inside // axis.size, minlength=axis.low.size)[cells] == 0
     width = np.where(empty, 0, axis.high[cells].astype(np.int64) - axis.low[cells] + 1)
-    start = starts(width)
-    atom = np.arange(int(start[-1])) + np.repeat(axis.low[cells] - start[:-1], width)
+    start, atom = starts(width), ranges(axis.low[cells], width)
     rough = ~axis.exact[cells]
     if not rough.any():
         return start, atom
     keep = np.repeat(~rough, width)
-    owner = np.repeat(np.arange(cells.size), width)
+    owner = owners(start)
     some = np.flatnonzero(~keep)
     keep[some] = axis.covers(cells[owner[some]].astype(np.int32), atom[some].astype(np.int32))
     return starts(np.bincount(owner[keep], minlength=cells.size)), atom[keep]

@@ -19,76 +19,222 @@
     present = { 2025 = "in-2025.txt" }   # one id per line
 
 Every entry of a release is an option of `read_release`, every entry of the register one of
-`read_register`.
+`read_register`. What stands above the first table holds for every release that does not say otherwise.
+The commands put their options into the same entries, so both are checked and read by the same code.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import os
-import tomllib
-from collections.abc import Mapping
-from inspect import signature
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, Self
 
-from showthrough.errors import FileError, InputError
+from showthrough.errors import FieldError, FileError, InputError
 from showthrough.register.locating import names_of
 from showthrough.register.register import Register, read_register
 from showthrough.release.reading import read_release
+from showthrough.release.recode import read_value_map
 from showthrough.release.release import Release
-from showthrough.table.files import read_bytes
+from showthrough.table.entries import Entries
+from showthrough.table.files import read_bytes, read_table
+from showthrough.table.hierarchy import Hierarchy
 
+
+@dataclass(frozen=True)
+class FileEntry(Entries):
+    """What a table that names one file begins with."""
+
+    file: str
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any], *, where: str = "") -> Self:
+        """Made from plain data; a date or a number may be a name."""
+        if not isinstance(given.get("file"), str):
+            raise FileError(f'{where or cls.__name__}: name its file, such as file = "2024.csv".')
+        names = {k: str(given[k]) for k in ("name", "date") if isinstance(given.get(k), (int, float, dt.date))}
+        return super().from_dict({**given, **names}, where=where)
+
+    def options(self) -> dict[str, Any]:
+        """All but the file, as far as it was given."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)[1:]}
+        return {name: entry for name, entry in given.items() if entry is not None and entry != ()}
+
+
+@dataclass(frozen=True)
+class ReleaseEntry(FileEntry):
+    """A release: its file or folder, and the options of `read_release`."""
+
+    values: str | None = None
+    id: str | None = None
+    sensitive: str | None = None
+    group: str | None = None
+    quasi: tuple[str, ...] | None = None
+    count: str | None = None
+    kind: str | None = None
+    spread: Mapping[str, str] | None = None
+    ordinal: Mapping[str, tuple[Any, ...]] | None = None
+    nominal: tuple[str, ...] = ()
+    locate: str | None = None
+    counterfeits: str | None = None
+    value_map: str | Mapping[str, Any] | None = None
+    hierarchies: Mapping[str, str | Mapping[str, Any]] | None = None
+    missing: tuple[str, ...] = ()
+    name: str | None = None
+    date: str | None = None
+    encoding: str | None = None
+
+    def options(self) -> dict[str, Any]:
+        """The same; no quasi-identifiers at all are something else than none that were named."""
+        return super().options() | ({} if self.quasi is None else {"quasi": self.quasi})
+
+
+@dataclass(frozen=True)
+class RegisterEntry(FileEntry):
+    """The register: its file, and the options of `read_register`.
+
+    ``present`` maps a release to a file of ids or to the ids. ``only_published`` takes of the columns those
+    that a release publishes as quasi-identifiers.
+    """
+
+    id: str | None = None
+    quasi: tuple[str, ...] | None = None
+    present: Mapping[str, str | tuple[str | int | float, ...]] | None = None
+    encoding: str | None = None
+    only_published: bool = False
+
+
+@dataclass(frozen=True)
+class HistoryEntries(Entries):
+    """A history file, or the options of a command that say the same.
+
+    The roles hold for every release that does not name its own, ``hierarchies`` for every release with that
+    column, ``value_maps`` for the releases of that name. Beside a register, ``id`` may be the column of
+    the register alone.
+    """
+
+    release: tuple[ReleaseEntry, ...]
+    register: RegisterEntry | None = None
+    id: str | None = None
+    sensitive: str | None = None
+    group: str | None = None
+    quasi: tuple[str, ...] | None = None
+    count: str | None = None
+    kind: str | None = None
+    spread: Mapping[str, str] | None = None
+    locate: str | None = None
+    missing: tuple[str, ...] = ()
+    encoding: str | None = None
+    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    value_maps: Mapping[str, str] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """There is a release."""
+        if not self.release:
+            raise FieldError("release", "lists no releases: name each with its file.")
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any], *, where: str = "") -> Self:
+        """Made from plain data."""
+        said = where or cls.__name__
+        listed = given.get("release", [])
+        tables = isinstance(listed, list) and all(isinstance(e, Mapping) for e in listed)
+        if (not tables or not listed) and not set(given) - set(_FIELDS):
+            raise FileError(f"{said} lists no releases: name each under [[release]] with its file.")
+        if not isinstance(given.get("register"), (Mapping, NoneType)):
+            raise FileError(f"{said}: expected a table [register].")
+        return super().from_dict(given, where=where)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """From a file; paths are relative to it."""
+        home = Path(path)
+        return cls.from_toml(read_bytes(home), where=str(home)).under(home.parent)
+
+    def under(self, folder: Path) -> Self:
+        """The same with paths seen from a folder."""
+        release = tuple(_moved(entry, folder) for entry in self.release)
+        register = None if self.register is None else _moved(self.register, folder)
+        trees, maps = _each(self.hierarchies, folder), _each(self.value_maps, folder)
+        return replace(self, release=release, register=register, hierarchies=trees, value_maps=maps)
+
+    def files(self) -> list[Path]:
+        """All files and folders that are read, so that nothing is written over them."""
+        entries = [*self.release, *([self.register] if self.register else [])]
+        told = [getattr(entry, name, None) for entry in entries for name in ("file", *_PATHS)]
+        told += [file for entry in entries for name in _TABLES for file in (getattr(entry, name, None) or {}).values()]
+        told += [*self.hierarchies.values(), *self.value_maps.values()]
+        return [Path(name) for name in told if isinstance(name, str) and "\0" not in name]
+
+    def load(self) -> tuple[list[Release], Register | None]:
+        """Read the releases, in order, and the register."""
+        trees = {column: Hierarchy.read(file) for column, file in self.hierarchies.items()}
+        releases = [self._release(entry, k, trees) for k, entry in enumerate(self.release, start=1)]
+        columns = list(dict.fromkeys(c for r in releases for c in r.roles.quasi))
+        _known("hierarchies", trees, columns, "the quasi-identifiers of the releases are:")
+        _known("value_maps", self.value_maps, names_of(releases))
+        releases = [
+            r.recoded(read_value_map(self.value_maps[name])) if name in self.value_maps else r
+            for name, r in zip(names_of(releases), releases, strict=True)
+        ]
+        return releases, None if self.register is None else self._register(self.register, releases, columns)
+
+    def _release(self, entry: ReleaseEntry, number: int, trees: Mapping[str, Hierarchy]) -> Release:
+        options = entry.options()
+        shared = {name: getattr(self, name) for name in _SHARED}
+        shared = {name: given for name, given in shared.items() if given is not None and given != ()}
+        if self.quasi is not None:
+            shared["quasi"] = self.quasi
+        if "id" in shared and "id" not in options and self._without_ids(entry, {**shared, **options}):
+            del shared["id"]
+        found: Release = _call(read_release, entry.file, {**shared, **options}, f"release {number}")
+        own = {c: t for c, t in trees.items() if c in found.roles.quasi}
+        return found.called(found.name, found.date, found.parameters, {**found.hierarchies, **own}) if own else found
+
+    def _without_ids(self, entry: ReleaseEntry, options: Mapping[str, Any]) -> bool:
+        """Whether the column of ids is that of the register alone."""
+        if self.register is None or "quasi" not in options or os.path.isdir(entry.file):
+            return False
+        return options["id"] not in read_table(entry.file, encoding=options.get("encoding")).columns
+
+    def _register(self, entry: RegisterEntry, releases: Sequence[Release], columns: Sequence[str]) -> Register:
+        told = names_of([r for r in releases if r.sensitive is not None])
+        _known("present", entry.present or {}, told)
+        options = entry.options()
+        options.pop("only_published", None)
+        shared = {"id": self.id, "encoding": self.encoding}
+        options = {name: given for name, given in shared.items() if given is not None} | options
+        if entry.only_published:
+            held = read_table(entry.file, encoding=options.get("encoding")).columns
+            options["quasi"] = [c for c in columns if c in held] or None
+        if entry.present:
+            inside = entry.present.items()
+            options["present"] = {n: read_ids(ids) if isinstance(ids, str) else ids for n, ids in inside}
+        register: Register = _call(read_register, entry.file, options, "register")
+        return register
+
+
+_SHARED = ("id", "sensitive", "group", "quasi", "count", "kind", "spread", "locate", "missing", "encoding")
 _PATHS = ("values", "counterfeits", "value_map")
+_TABLES = ("hierarchies", "present")
+_FIELDS = [f.name for f in fields(HistoryEntries)]
 
 
 def read_history(path: str | os.PathLike[str]) -> tuple[list[Release], Register | None]:
     """The releases, in order, and the register that a history file names."""
-    home = Path(path)
-    entries, register = _content(home)
-    releases = [_release(home, entry, k) for k, entry in enumerate(entries, start=1)]
-    if register is None:
-        return releases, None
-    names = names_of([r for r in releases if r.sensitive is not None])
-    strange = [name for name in _table(register, "present") if name not in names]
-    if strange:
-        raise InputError(f"{home}, register: present names {strange[0]!r}, but the releases are {', '.join(names)}.")
-    return releases, _register(home, register)
+    entries = HistoryEntries.read(path)
+    try:
+        return entries.load()
+    except FieldError as problem:
+        raise problem.at(os.fspath(path)) from None
 
 
 def files_of(path: str | os.PathLike[str]) -> list[Path]:
     """The files and folders that a history file names, so that nothing is written over them."""
-    home = Path(path)
-    entries, register = _content(home)
-    told = [e.get(key) for e in [*entries, register or {}] for key in ("file", *_PATHS)]
-    told += [name for e in entries for name in _table(e, "hierarchies").values()]
-    told += _table(register or {}, "present").values()
-    return [home.parent / name for name in told if isinstance(name, str) and "\0" not in name]
-
-
-def _content(home: Path) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """The entries of the releases and of the register."""
-    try:
-        found = tomllib.loads(read_bytes(home).decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise FileError(f"{home} is not UTF-8 text, which TOML has to be.") from None
-    except (ValueError, RecursionError) as problem:
-        raise FileError(f"{home} is not valid TOML: {problem}.") from None
-    strange = sorted(set(found) - {"release", "register"})
-    if strange:
-        raise FileError(f"{home}: {strange[0]!r} is unknown; a history file has [[release]] and [register].")
-    entries = found.get("release")
-    if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
-        raise FileError(f"{home} lists no releases: name each under [[release]] with its file.")
-    register = found.get("register")
-    if register is not None and not isinstance(register, dict):
-        raise FileError(f"{home}: expected a table [register].")
-    return entries, register
-
-
-def _table(entry: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A table inside an entry; whether it is one is checked where it is used."""
-    found = entry.get(name)
-    return found if isinstance(found, dict) else {}
+    return HistoryEntries.read(path).files()
 
 
 def read_ids(path: str | os.PathLike[str]) -> list[str]:
@@ -100,49 +246,28 @@ def read_ids(path: str | os.PathLike[str]) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _release(home: Path, entry: Mapping[str, Any], number: int) -> Release:
-    where = f"{home}, release {number}"
-    options = _options(entry, read_release, where)
-    for name in _PATHS:
-        if isinstance(options.get(name), str):
-            options[name] = home.parent / options[name]
-    if "hierarchies" in options:
-        trees = options["hierarchies"]
-        if not isinstance(trees, dict):
-            raise FileError(f"{where}: hierarchies is a table of columns and files.")
-        options["hierarchies"] = {c: home.parent / t if isinstance(t, str) else t for c, t in trees.items()}
-    options |= {key: str(options[key]) for key in ("date", "name") if key in options}
-    release: Release = _call(read_release, home.parent / str(entry["file"]), options, where)
-    return release
+def _moved(entry: Any, folder: Path) -> Any:
+    """An entry with its paths seen from a folder."""
+    given = {name: getattr(entry, name, None) for name in ("file", *_PATHS, *_TABLES)}
+    moved: dict[str, Any] = {name: os.fspath(folder / told) for name, told in given.items() if isinstance(told, str)}
+    moved |= {name: _each(told, folder) for name, told in given.items() if name in _TABLES and told}
+    return replace(entry, **moved)
 
 
-def _register(home: Path, entry: Mapping[str, Any]) -> Register:
-    where = f"{home}, register"
-    options = _options(entry, read_register, where)
-    if "present" in options:
-        lists = options["present"]
-        if not isinstance(lists, dict):
-            raise FileError(f"{where}: present is a table of releases and lists of ids.")
-        options["present"] = {n: read_ids(home.parent / i) if isinstance(i, str) else i for n, i in lists.items()}
-    register: Register = _call(read_register, home.parent / str(entry["file"]), options, where)
-    return register
+def _each(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    return {name: os.fspath(folder / told) if isinstance(told, str) else told for name, told in table.items()}
 
 
-def _options(entry: Mapping[str, Any], reader: Any, where: str) -> dict[str, Any]:
-    if not isinstance(entry.get("file"), str):
-        raise FileError(f'{where}: name its file, such as file = "2024.csv".')
-    known = set(signature(reader).parameters) - {"path"}
-    options = {k: v for k, v in entry.items() if k != "file"}
-    strange = sorted(set(options) - known)
+def _known(name: str, given: Mapping[str, Any], names: Sequence[str], are: str = "the releases are") -> None:
+    strange = [entry for entry in given if entry not in names]
     if strange:
-        raise FileError(f"{where}: {strange[0]!r} is unknown; the entries are file, {', '.join(sorted(known))}.")
-    return options
+        raise FieldError(name, f"names {strange[0]!r}, but {are} {', '.join(names) or 'none'}.")
 
 
-def _call(reader: Any, path: Path, options: Mapping[str, Any], where: str) -> Any:
+def _call(reader: Callable[..., Any], path: str, options: Mapping[str, Any], where: str) -> Any:
     try:
         return reader(path, **options)
-    except (TypeError, AttributeError):  # an entry of the wrong type: a number where a name belongs
+    except (TypeError, AttributeError):  # a table inside an entry that is none of what its reader knows
         raise InputError(
             f"{where}: an entry has the wrong type; names are text, lists are [..], tables {{..}}."
         ) from None

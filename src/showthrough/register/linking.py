@@ -3,7 +3,7 @@
 The story: values that no cell tells apart become one atom (axis.py); persons with equal atoms become
 one point, groups with equal cells one box; boxes of common patterns are found by hash join
 (families.py), the others by a grid over the attributes with narrow cells (grid.py) and a tree of cuts
-below it (boxes.py, descent.py); points are taken some at a time (gathering.py), so that memory grows
+below it (cut_tree.py, descent.py); points are taken some at a time (gathering.py), so that memory grows
 with the answer and not with persons × groups.
 """
 
@@ -17,14 +17,15 @@ from typing import Literal
 import numpy as np
 
 from showthrough.errors import InputError
-from showthrough.register.arrays import Codes, Ints, distinct
 from showthrough.register.attribute import Attribute, Candidates, matched
 from showthrough.register.axis import Axis, axis
-from showthrough.register.boxes import boxes, grow
+from showthrough.register.cut_tree import boxes, grow_tree
 from showthrough.register.descent import Descent
 from showthrough.register.families import Families, Pattern, families, join, patterns
 from showthrough.register.gathering import Gathering
 from showthrough.register.grid import Grid, grid
+from showthrough.table.arrays import Codes, Ints
+from showthrough.table.codes import distinct
 
 __all__ = ["Attribute", "Candidates", "candidates"]
 
@@ -71,7 +72,7 @@ def link(
     first, box_of = distinct([a.cell for a in axes])
     if first.size == groups:  # every group is a box of its own: the groups need not be sorted again
         first = box_of = np.arange(groups)
-    search = _Search.plan(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
+    search = _Search.of(axes, np.stack([a.cell[first] for a in axes], axis=1), way)
     points, point_of, known = _points(axes, search.first)
     gathering = Gathering(box_of, np.bincount(point_of), at_most)
     done, step = 0, FIRST
@@ -117,7 +118,7 @@ class _Search:
     rest: Ints  # boxes for the trees
 
     @classmethod
-    def plan(cls, axes: list[Axis], cells: Codes, way: Way) -> _Search:
+    def of(cls, axes: list[Axis], cells: Codes, way: Way) -> _Search:
         """Decide by the number of patterns."""
         count = cells.shape[0]
         if way == "tree":
@@ -197,7 +198,7 @@ class _Rooted:
         left = [a for a in range(len(axes)) if a not in grid.attributes]
         some = [axes[a] for a in left]
         shapes = boxes(some, cells[grid.held][:, left])
-        tree = grow(some, shapes, grid.places, grid.entries(axes, cells))
+        tree = grow_tree(some, shapes, grid.spots, grid.entries(axes, cells))
         return cls(grid, left, Descent(some, shapes, tree), own[grid.held])
 
     @classmethod
@@ -208,5 +209,5 @@ class _Rooted:
 
     def pairs(self, points: Codes) -> Iterator[tuple[Ints, Ints]]:
         """Pairs of point and box."""
-        for point, box in self.descent.pairs(points[:, self.left], self.grid.place(points)):
+        for point, box in self.descent.pairs(points[:, self.left], self.grid.spot(points)):
             yield point, self.own[box]

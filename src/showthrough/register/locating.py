@@ -13,10 +13,11 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.register.attribute import Attribute, Candidates
 from showthrough.register.linking import candidates
-from showthrough.register.locatability import locatability
+from showthrough.register.locating_report import locatability
 from showthrough.release.cells import CellColumn, read_cells, runs
 from showthrough.release.kind import Shows
 from showthrough.release.parts import Source
+from showthrough.table.ragged import owners
 
 if TYPE_CHECKING:
     from showthrough.register.register import Register
@@ -44,9 +45,9 @@ def locate(release: Release, name: str, register: Register) -> Located:
 
 def _by_centroids(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
     """The groups whose centroids are near."""
-    from showthrough.register.nearby import near
+    from showthrough.register.locating_centroids import locate_by_centroids
 
-    found = near(release, register, shared)
+    found = locate_by_centroids(release, register, shared)
     return Located(found, locatability([], found, release=name))
 
 
@@ -78,12 +79,12 @@ def _attributes(release: Release, name: str, register: Register, shared: Sequenc
 
 def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:
     """One quasi-identifier: the persons' values and what each published cell covers of them."""
-    known = register.quasi[column]
-    values = _in_order(known.unique().drop_nulls())
+    own = register.quasi[column]
+    values = _in_order(own.unique().drop_nulls())
     cells = cells_of(release, name, column, domain=values)
     values = values.filter(~values.is_in(pl.Series(sorted(cells.missing), dtype=pl.String).implode()))
     low_high = runs(cells, values)
-    person = known.cast(pl.Enum(values), strict=False).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
+    person = own.cast(pl.Enum(values), strict=False).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     covered = (low_high.start, low_high.low.astype(np.int32), low_high.high.astype(np.int32))
     return Attribute(person, cells.codes, *covered, cells.any, column)
 
@@ -124,7 +125,7 @@ def _groups_of_rows(release: Release, rows: Candidates) -> Candidates:
     from showthrough.table.codes import positions
 
     label = positions(release.person_groups(), release.labels).astype(np.int64)
-    person = np.repeat(np.arange(rows.persons), rows.counts)
+    person = owners(rows.start)
     groups = release.labels.len()
     pair = np.unique(person * groups + label[rows.group])
     start = np.searchsorted(pair // groups, np.arange(rows.persons + 1))

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.errors import ContradictionError, InputError
-from showthrough.register.arrays import Codes, Flags, Ints, alike, positions, starts
 from showthrough.register.attribute import Candidates
+from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import alike, items_of, owners, starts
 
 ABSENT, PRESENT = 0, 1  # -1: unknown
 
@@ -60,7 +61,7 @@ def membership(candidates: Candidates, *, rows: Ints, present: np.ndarray[tuple[
 
     placed = np.minimum(alone, rows)
     inside = np.bincount(component, weights=placed, minlength=components).astype(np.int64)
-    inside += graph.place(rows - placed, component, graph.weight)
+    inside += graph.most_seated(rows - placed, component, graph.weight)
     in_component = np.bincount(component, weights=alone, minlength=components).astype(np.int64)
     home = component[graph.group[graph.start[:-1]]]
     in_component += np.bincount(home, weights=graph.weight, minlength=components).astype(np.int64)
@@ -71,7 +72,7 @@ def membership(candidates: Candidates, *, rows: Ints, present: np.ndarray[tuple[
     failed = int((needed - certain).sum()) + int((must & (counts == 0)).sum())
     heavy = graph.must * crowded[home]
     if heavy.any():
-        failed += int(heavy.sum()) - int(graph.place(rows - certain, component, heavy).sum())
+        failed += int(heavy.sum()) - int(graph.most_seated(rows - certain, component, heavy).sum())
     if failed:
         _contradict(failed, int(must.sum()))
 
@@ -95,13 +96,13 @@ class _Graph:
     def of(cls, start: Ints, group: Codes, several: Flags, must: Flags) -> _Graph:
         """Merge persons with equal candidates."""
         persons = np.flatnonzero(several)
-        at, sizes = positions(start, persons)
+        at, sizes = items_of(start, persons)
         own, items = starts(sizes), group[at].astype(np.int64)
         first, which = alike(own, items)
-        at, sizes = positions(own, first)
+        at, sizes = items_of(own, first)
         weight = np.bincount(which, minlength=first.size)
-        known = np.bincount(which[must[persons]], minlength=first.size)
-        return cls(starts(sizes), items[at], weight, known)
+        present = np.bincount(which[must[persons]], minlength=first.size)
+        return cls(starts(sizes), items[at], weight, present)
 
     def components(self, groups: int) -> Ints:
         """The component of each group, numbered by their first groups."""
@@ -121,14 +122,14 @@ class _Graph:
         rank[np.argsort(first)] = np.arange(first.size)
         return rank[component]
 
-    def place(self, room: Ints, component: Ints, weight: Ints) -> Ints:
+    def most_seated(self, room: Ints, component: Ints, weight: Ints) -> Ints:
         """The most persons that fit at once, by component."""
         components = int(component.max(initial=-1)) + 1
         some = np.flatnonzero(weight > 0)
         if not some.size:
             return np.zeros(components, dtype=np.int64)
-        at, sizes = positions(self.start, some)
-        owner, group = np.repeat(np.arange(some.size), sizes), self.group[at]
+        at, sizes = items_of(self.start, some)
+        owner, group = owners(starts(sizes)), self.group[at]
         home = component[self.group[self.start[some]]]
         sent = _flow(owner, group, weight[some], room)
         return np.bincount(home, weights=sent, minlength=components).astype(np.int64)
@@ -141,8 +142,8 @@ def _flow(owner: Ints, group: Ints, weight: Ints, room: Ints) -> Ints:
     of_group = starts(sizes)
     first, which = alike(of_group, owner[order])
     joint = np.bincount(which, weights=room[used]).astype(np.int64)  # room of groups that are alike, together
-    at, sizes = positions(of_group, first)
-    tail, head = owner[order][at], np.repeat(np.arange(first.size), sizes)
+    at, sizes = items_of(of_group, first)
+    tail, head = owner[order][at], owners(starts(sizes))
     joint = np.minimum(joint, np.bincount(head, weights=weight[tail], minlength=first.size).astype(np.int64))
 
     from scipy.sparse import csr_array
@@ -181,9 +182,9 @@ def _without_absent(candidates: Candidates, present: np.ndarray[tuple[int], np.d
     return starts(counts), candidates.group[np.repeat(~absent, candidates.counts)]
 
 
-def _contradict(failed: int, known: int) -> None:
+def _contradict(failed: int, present: int) -> None:
     raise ContradictionError(
-        f"The register contradicts the release: of {known} persons known to be in it, {failed} find no place, because "
-        "no group fits them or the groups that do have too few rows. Check the quasi-identifiers of the register and "
+        f"The register contradicts the release: of {present} persons known to be in it, {failed} find no place, because"
+        " no group fits them or the groups that do have too few rows. Check the quasi-identifiers of the register and "
         "who is marked as present."
     )

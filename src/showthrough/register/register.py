@@ -85,8 +85,8 @@ class Register:
         columns = [pl.coalesce(c, f"{c}\0").alias(c) if f"{c}\0" in both.columns else pl.col(c) for c in named]
         order = pl.DataFrame({"id": both["id"]})
         presence = {
-            name: order.join(pl.DataFrame({"id": ids, "in": known}), on="id", how="left", maintain_order="left")["in"]
-            for name, known in self.presence.items()
+            name: order.join(pl.DataFrame({"id": ids, "in": inside}), on="id", how="left", maintain_order="left")["in"]
+            for name, inside in self.presence.items()
         }
         return Register(both["id"], both.select(columns), Frozen(presence))
 
@@ -100,8 +100,8 @@ class Register:
         return self.ids.len()
 
     def __repr__(self) -> str:
-        known = f", presence in {', '.join(self.presence)}" if self.presence else ""
-        return f"<register of {len(self)} persons: {', '.join(self.quasi.columns)}{known}>"
+        presence = f", presence in {', '.join(self.presence)}" if self.presence else ""
+        return f"<register of {len(self)} persons: {', '.join(self.quasi.columns)}{presence}>"
 
 
 def read_register(
@@ -126,7 +126,9 @@ def _id_column(table: pl.DataFrame, id: str | None, quasi: Sequence[str] | None,
     left = [c for c in table.columns if not c.startswith(PRESENCE) and c not in (quasi or ())]
     if quasi is not None and len(left) == 1:
         return left[0]
-    raise InputError(f"{where} has no column 'id': name the column with the ids of its persons (--id, in Python id=).")
+    raise InputError(
+        f"{where} has no column 'id': name the column with the ids of its persons, id=.", parameters=("id",)
+    )
 
 
 def _check_ids(ids: pl.Series, id: str, where: str) -> None:
@@ -151,8 +153,8 @@ def _presence(column: pl.Series, name: str, where: str) -> pl.Series:
     if column.dtype == pl.Boolean:
         return column
     text = scalar(column, f"{where}: column {name!r}").cast(pl.String).str.strip_chars().str.to_lowercase()
-    known = text.is_in(_YES) | text.is_in(_NO) | text.is_null() | (text == "")
-    if not known.all():
-        row = int(known.not_().arg_max() or 0) + 1
+    clear = text.is_in(_YES) | text.is_in(_NO) | text.is_null() | (text == "")
+    if not clear.all():
+        row = int(clear.not_().arg_max() or 0) + 1
         raise InputError(f"{where}: row {row} of column {name!r} is neither yes nor no (nor empty for unknown).")
     return text.is_in(_YES).set(text.is_null() | (text == ""), None)

@@ -11,8 +11,8 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.centroids import share_correct
-from showthrough.register.locatability import ONE, SEVERAL
 from showthrough.register.locating import locate
+from showthrough.register.locating_report import ONE, SEVERAL
 from showthrough.release.columns import as_labels
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
@@ -33,9 +33,9 @@ def beside_truth(
     """
     strange = [name for name in truth if name not in reports]
     if strange:
-        known = ", ".join(reports) or "none"
+        located = ", ".join(reports) or "none"
         raise InputError(
-            f"The truth is given for {strange[0]!r}, but persons were located by quasi-identifiers in: {known}."
+            f"The truth is given for {strange[0]!r}, but persons were located by quasi-identifiers in: {located}."
         )
     frames = []
     for name, release in releases:

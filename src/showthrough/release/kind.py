@@ -18,8 +18,8 @@ import polars as pl
 
 if TYPE_CHECKING:
     from showthrough.release.parts import Parts, Source
-    from showthrough.release.reading import Given
     from showthrough.release.release import Release
+    from showthrough.release.roles import Given
 
 LONGEST_CELLS = 80  # characters of the cells that name a group
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import json
-import numbers
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from showthrough.errors import FileError, InputError
 from showthrough.release.kinds import known_kind
+from showthrough.table import toml_text
 from showthrough.table.files import read_bytes
 
 if TYPE_CHECKING:
@@ -76,36 +74,7 @@ def write(
 
 
 def _entries(table: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(key)} = {_toml(value, key)}\n" for key, value in table.items())
-
-
-def _key(key: Any) -> str:
-    plain = str(key).replace("_", "").replace("-", "")
-    return str(key) if plain.isascii() and plain.isalnum() else _text(str(key))
-
-
-def _text(text: str) -> str:
-    """TOML strings are JSON strings but for one character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _toml(value: Any, key: str) -> str:
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (numbers.Integral, float)):
-        return repr(float(value) if isinstance(value, float) else int(value))
-    if isinstance(value, (dt.date, dt.time)):
-        return value.isoformat()
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(_toml(v, key) for v in value)}]"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_key(k)} = {_toml(v, key)}' for k, v in value.items())}}}"
-    raise InputError(
-        f"The parameter {key!r} cannot be written to {NAME}: expected text, numbers, truth values, dates, or "
-        f"lists and tables of them, got {type(value).__name__}."
-    )
+    return toml_text.entries(table, into=NAME)
 
 
 def read(home: Path) -> Manifest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from showthrough.release.kinds import KINDS, known_kind
 from showthrough.release.parts import Source
 from showthrough.release.recode import read_value_map
 from showthrough.release.release import Release, from_source
-from showthrough.release.roles import make_roles
+from showthrough.release.roles import Given, make_roles
 from showthrough.table.datapackage import read_datapackage
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns
@@ -25,18 +25,6 @@ from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import as_hierarchy
 
 _EXACT = " (the quasi-identifiers are exact)"
-
-
-@dataclass(frozen=True)
-class Given:
-    """The roles that the caller named for a plain file."""
-
-    id: str | None = None
-    sensitive: str | None = None
-    group: str | None = None
-    quasi: Sequence[str] | None = None
-    count: str | None = None
-    spread: Mapping[str, str] | None = None
 
 
 def read_release(

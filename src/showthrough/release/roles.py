@@ -22,6 +22,18 @@ class Roles:
     spread: Mapping[str, str] = field(default_factory=Frozen, hash=False)
 
 
+@dataclass(frozen=True)
+class Given:
+    """The roles that the caller named for a plain file."""
+
+    id: str | None = None
+    sensitive: str | None = None
+    group: str | None = None
+    quasi: Sequence[str] | None = None
+    count: str | None = None
+    spread: Mapping[str, str] | None = None
+
+
 def make_roles(
     columns: Sequence[str],
     *,

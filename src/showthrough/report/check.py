@@ -1,4 +1,4 @@
-"""What a check found, as JSON content and as tables for a terminal.
+"""What a report says of checked releases, as typed content. The JSON schema is check.schema.json.
 
 ``shareable`` content holds counts and levels only; ``internal`` names the worst groups by their
 labels, which may single out a person.
@@ -6,36 +6,40 @@ labels, which may single out a person.
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import polars as pl
-from rich.console import Console
-from rich.text import Text
-
 from showthrough import __version__
-from showthrough.criteria.criterion import Check, persons, text
-from showthrough.criteria.examine import Part
-from showthrough.criteria.risk import Risk
+from showthrough.criteria.criterion import Check
+from showthrough.criteria.examine import Examined
+from showthrough.criteria.risk import Adversary, Risk
 from showthrough.measuring.measure import Utility
-from showthrough.report.printable import printable
-from showthrough.report.tables import Column, WordTable
+from showthrough.report.figure import Figure, Figures, figures, plain
 
 SCHEMA = "showthrough.check"
 VERSION = 1
 
+LABELS = {  # in the order of every table
+    "gcp_published": "GCP as published",
+    "gcp_set": "GCP of sets",
+    "gcp_hierarchy": "GCP of hierarchies",
+    "entropy_loss": "entropy loss",
+    "average_size": "average group size",
+    "c_avg": "C_avg",
+    "discernibility": "discernibility",
+    "query_error_median": "query error, median",
+    "query_error_mean": "query error, mean",
+}
+
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class ExaminedRelease:
     """What was found of one release."""
 
     name: str
     kind: str | None
-    parts: tuple[Part, ...]
+    parts: tuple[Examined, ...]
     risk: Risk | None = None
     utility: Utility | None = None
 
@@ -46,202 +50,198 @@ class Entry:
         return all(checks) if checks else None
 
 
+@dataclass(frozen=True)
+class Tree:
+    """A hierarchy as lines of text, and where it comes from."""
+
+    rule: str
+    tree: str
+
+
+@dataclass(frozen=True)
+class WorstGroup:
+    """Size and level of a group; its label for the internal audience."""
+
+    persons: int
+    level: float
+    group: Mapping[str, Any] | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        label = {} if self.group is None else {"group": plain(self.group)}
+        return {"persons": self.persons, "level": plain(self.level), **label}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One criterion with its limit, applied."""
+
+    criterion: str
+    holds: bool
+    level: float
+    failing_groups: int
+    failing_persons: int
+    sentence: str
+    worst: tuple[WorstGroup, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {**plain({**vars(self), "worst": ()}), "worst": [group.as_dict() for group in self.worst]}
+
+
+@dataclass(frozen=True)
+class ResultContent:
+    """One sensitive column of a release."""
+
+    sensitive: str | None
+    figures: Figures
+    levels: tuple[Figure, ...]
+    limits: tuple[Limit, ...]
+    negations: tuple[Mapping[str, Any], ...] | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        levels = [{"criterion": f.name, "level": plain(f.value), "sentence": f.meaning} for f in self.levels]
+        return {
+            "sensitive": self.sensitive,
+            **self.figures.as_dict(),
+            "levels": levels,
+            "checks": [limit.as_dict() for limit in self.limits],
+            **({} if self.negations is None else {"negations": plain(list(self.negations))}),
+        }
+
+
+@dataclass(frozen=True)
+class UtilityContent:
+    """What a release loses of its table; notes say what was not computed, and why."""
+
+    figures: Figures
+    notes: tuple[str, ...]
+
+    def measures(self) -> list[Figure]:
+        """Those that have a name for people and were computed, in the order of every table."""
+        known = {figure.name: figure for figure in self.figures}
+        return [known[name] for name in LABELS if known[name].value is not None]
+
+
+@dataclass(frozen=True)
+class RiskContent:
+    """Re-identification risk: figures of the release, and of each adversary."""
+
+    figures: Figures
+    prosecutor: Figures
+    journalist: Figures | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        journalist = None if self.journalist is None else self.journalist.as_dict()
+        return {**self.figures.as_dict(), "prosecutor": self.prosecutor.as_dict(), "journalist": journalist}
+
+
+@dataclass(frozen=True)
+class ReleaseContent:
+    """Everything about one release."""
+
+    release: str
+    kind: str | None
+    holds: bool | None
+    results: tuple[ResultContent, ...]
+    risk: RiskContent | None
+    utility: UtilityContent | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        useful = self.utility
+        return {
+            "release": self.release,
+            "kind": self.kind,
+            "holds": self.holds,
+            "results": [result.as_dict() for result in self.results],
+            "risk": None if self.risk is None else self.risk.as_dict(),
+            "utility": None if useful is None else {**useful.figures.as_dict(), "notes": list(useful.notes)},
+        }
+
+
+@dataclass(frozen=True)
+class CheckContent:
+    """Checked releases for their audience; ``holds`` is None without limits."""
+
+    audience: str
+    holds: bool | None
+    releases: tuple[ReleaseContent, ...]
+    trees: Mapping[str, Tree]
+
+    def as_dict(self) -> dict[str, Any]:
+        """One JSON object; infinity is written as text."""
+        trees = {name: asdict(tree) for name, tree in self.trees.items()}
+        return {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "showthrough": __version__,
+            "audience": self.audience,
+            "holds": self.holds,
+            "releases": [release.as_dict() for release in self.releases],
+            **({"trees": trees} if trees else {}),
+        }
+
+
 def content(
-    entries: Sequence[Entry], *, audience: str, trees: Mapping[str, tuple[str, str]] | None = None
-) -> dict[str, Any]:
-    """Everything as one JSON object; infinity is written as text."""
-    held = [entry.holds for entry in entries if entry.holds is not None]
-    return {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "showthrough": __version__,
-        "audience": audience,
-        "holds": all(held) if held else None,
-        "releases": [_entry(entry, audience) for entry in entries],
-        **({"trees": {name: {"rule": rule, "tree": tree} for name, (rule, tree) in trees.items()}} if trees else {}),
-    }
+    examined: Sequence[ExaminedRelease], *, audience: str, trees: Mapping[str, Tree] | None = None
+) -> CheckContent:
+    """What is told of releases that were examined."""
+    held = [entry.holds for entry in examined if entry.holds is not None]
+    told = tuple(_release(entry, internal=audience == "internal") for entry in examined)
+    return CheckContent(audience, all(held) if held else None, told, trees or {})
 
 
-def _entry(entry: Entry, audience: str) -> dict[str, Any]:
-    return {
-        "release": entry.name,
-        "kind": entry.kind,
-        "holds": entry.holds,
-        "results": [_part(part, audience) for part in entry.parts],
-        "risk": None if entry.risk is None else _plain(dataclasses.asdict(entry.risk)),
-        "utility": None if entry.utility is None else _plain(dataclasses.asdict(entry.utility)),
-    }
+def _release(entry: ExaminedRelease, *, internal: bool) -> ReleaseContent:
+    results = tuple(_result(part, internal=internal) for part in entry.parts)
+    risked = None if entry.risk is None else _risk(entry.risk)
+    return ReleaseContent(entry.name, entry.kind, entry.holds, results, risked, _utility(entry.utility))
 
 
-def _part(part: Part, audience: str) -> dict[str, Any]:
-    counts = part.counted.counts
-    return {
-        "sensitive": part.sensitive,
+def _result(part: Examined, *, internal: bool) -> ResultContent:
+    counts, real = part.counted.counts, part.counted.real
+    told = {
         "persons": int(counts.size.sum()),
         "groups": counts.groups,
         "values": counts.values if part.counted.has_values else None,
         "suppressed": part.counted.suppressed,
-        "counterfeits": 0 if part.counted.real is None else int(counts.size.sum() - part.counted.real.sum()),
-        "levels": [_plain(row) for row in part.levels.iter_rows(named=True)],
-        "checks": [_check(check, audience) for check in part.checks],
-        **({} if part.negations is None else {"negations": _rows(part.negations)}),
+        "counterfeits": 0 if real is None else int(counts.size.sum() - real.sum()),
     }
+    levels = tuple(Figure(*row) for row in part.levels.select("criterion", "level", "sentence").iter_rows())
+    limits = tuple(_limit(check, internal=internal) for check in part.checks)
+    negations = None if part.negations is None else tuple(part.negations.iter_rows(named=True))
+    return ResultContent(part.sensitive, figures(told, "check", "result"), levels, limits, negations)
 
 
-def _check(check: Check, audience: str) -> dict[str, Any]:
-    return {
-        "criterion": check.criterion,
-        "holds": check.holds,
-        "level": _plain(check.level),
-        "failing_groups": check.failing_groups,
-        "failing_persons": check.failing_persons,
-        "sentence": check.sentence,
-        "worst": _worst(check, audience),
-    }
-
-
-def _worst(check: Check, audience: str) -> list[dict[str, Any]]:
-    """Size and level of the worst groups; their labels for the internal audience."""
+def _limit(check: Check, *, internal: bool) -> Limit:
     *labels, size, level = check.worst.get_columns()
-    found = []
-    for row in range(check.worst.height):
-        entry: dict[str, Any] = {"persons": size[row], "level": _plain(level[row])}
-        if audience == "internal":
-            entry["group"] = {column.name: _plain(column[row]) for column in labels}
-        found.append(entry)
-    return found
-
-
-def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    return [_plain(row) for row in frame.iter_rows(named=True)]
-
-
-def _plain(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {key: _plain(entry) for key, entry in found.items()}
-    if isinstance(found, (list, tuple)):
-        return [_plain(entry) for entry in found]
-    if isinstance(found, float) and not math.isfinite(found):
-        return str(found)
-    return found if found is None or isinstance(found, (str, int, float)) else str(found)
-
-
-def show(console: Console, told: dict[str, Any]) -> None:
-    """The same content as tables and sentences."""
-    for name, tree in told.get("trees", {}).items():
-        console.print(Text(printable(f"Hierarchy of {name} ({tree['rule']})"), style="bold"))
-        console.print(Text("\n".join(printable(line) for line in tree["tree"].split("\n"))))
-        console.print()
-    for k, entry in enumerate(told["releases"]):
-        if len(told["releases"]) > 1:
-            console.print(Text(printable(f"{'' if k == 0 else chr(10)}{entry['release']}"), style="bold underline"))
-        _show_entry(console, entry)
-    checks = [c for entry in told["releases"] for part in entry["results"] for c in part["checks"]]
-    if any(not c["holds"] for c in checks) and told["audience"] != "internal":
-        console.print(Text("Which groups: --audience internal names them.", style="dim"))
-
-
-def _show_entry(console: Console, entry: dict[str, Any]) -> None:
-    for part in entry["results"]:
-        console.print(
-            _table(_title(part, several=len(entry["results"]) > 1), ("criterion", "level", ""), _levels(part))
-        )
-        if "negations" in part:
-            console.print()
-            for row in part["negations"]:
-                console.print(Text(f"• {row['sentence']}"))
-        for check in part["checks"]:
-            console.print()
-            _show_check(console, check)
-    if entry["risk"] is not None:
-        console.print()
-        console.print(Text(_risk(entry["risk"])))
-    if entry["utility"] is not None:
-        console.print()
-        console.print(_table("Utility against the table", ("measure", "level", ""), _utility(entry["utility"])))
-        for note in entry["utility"]["notes"]:
-            console.print(Text(printable(f"• {note}")))
-
-
-def _title(part: dict[str, Any], *, several: bool) -> str:
-    column = f" of {part['sensitive']}" if part["sensitive"] and several else ""
-    gone = f", {part['suppressed']} rows in no group" if part["suppressed"] else ""
-    if part["counterfeits"]:
-        real = part["persons"] - part["counterfeits"]
-        return (
-            f"Levels{column}: {real} persons and {part['counterfeits']} counterfeits in {part['groups']} groups{gone}"
-        )
-    return f"Levels{column}: {part['persons']} persons in {part['groups']} groups{gone}"
-
-
-def _levels(part: dict[str, Any]) -> list[tuple[str, str, str]]:
-    return [(row["criterion"], _number(row["level"]), row["sentence"]) for row in part["levels"]]
-
-
-MEASURES = (
-    ("gcp_published", "GCP as published", "Share of the quasi-identifiers lost in the cells as they are printed."),
-    ("gcp_set", "GCP of sets", "The same if each group printed the values really in it."),
-    ("gcp_hierarchy", "GCP of hierarchies", "The same if each group printed the lowest common ancestor of its values."),
-    ("entropy_loss", "entropy loss", "Bits of the quasi-identifiers lost, as a share of all."),
-    ("average_size", "average group size", "Kept rows per group."),
-    ("c_avg", "C_avg", "Average group size over k: 1 is the best that k allows."),
-    ("discernibility", "discernibility", "Sum of squared group sizes; a suppressed row costs as much as the table."),
-    ("query_error_median", "query error, median", "Relative error of random counting queries."),
-    ("query_error_mean", "query error, mean", "The same on average."),
-)
-
-
-def _utility(found: dict[str, Any]) -> list[tuple[str, str, str]]:
-    return [(name, _number(found[key]), told) for key, name, told in MEASURES if found[key] is not None]
-
-
-def _show_check(console: Console, check: dict[str, Any]) -> None:
-    style = "bold green" if check["holds"] else "bold red"
-    console.print(Text(printable(f"{'pass' if check['holds'] else 'FAIL'}  {check['sentence']}"), style=style))
-    if check["holds"]:
-        return
-    if "group" not in check["worst"][0]:
-        more = check["failing_groups"] - len(check["worst"])
-        rest = f", and {more} more fail" if more > 0 else ""
-        console.print(Text(f"      Worst: {_alike(check['worst'])}{rest}.", style="dim"))
-        return
-    rows = []
-    for entry in check["worst"]:
-        label = ", ".join(f"{name} {cell}" for name, cell in entry["group"].items())
-        rows.append((label or "everybody", _number(entry["level"]), persons(entry["persons"])))
-    console.print(_table("Worst groups", ("group", "level", "size"), rows))
-
-
-def _alike(worst: Sequence[dict[str, Any]]) -> str:
-    """Groups without names, those of the same size and level told together."""
-    found = Counter((entry["persons"], _number(entry["level"])) for entry in worst)
-    told = [
-        f"{'a group' if n == 1 else f'{n} groups'} of {persons(size)}{'' if n == 1 else ' each'} at level {level}"
-        for (size, level), n in found.items()
-    ]
-    return ", ".join(told)
-
-
-def _table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> WordTable:
-    return WordTable(title, [Column(name, whole=name == "level") for name in names], rows)
-
-
-def _number(level: Any) -> str:
-    return "∞" if level == "inf" else str(level) if isinstance(level, str) else text(level)
-
-
-def _risk(risk: dict[str, Any]) -> str:
-    prosecutor, journalist = risk["prosecutor"], risk["journalist"]
-    told = (
-        f"Re-identification (suppressed cells as {risk['suppressed_cells']}): {risk['uniques']} of {risk['records']} "
-        f"records are unique. Prosecutor: {_adversary(prosecutor)} above {text(risk['threshold'])}."
+    worst = tuple(
+        WorstGroup(size[row], level[row], {c.name: c[row] for c in labels} if internal else None)
+        for row in range(check.worst.height)
     )
-    if journalist is not None:
-        told += f" Journalist: {_adversary(journalist)} above it."
-    return f"{told} Marketer: {100 * risk['marketer']:.3g} % of records expected to be found."
-
-
-def _adversary(found: dict[str, Any]) -> str:
-    return (
-        f"{found['highest']:.3g} at worst, {found['average']:.3g} on average, {100 * found['above']:.3g} % of records"
+    return Limit(
+        check.criterion,
+        check.holds,
+        check.level,
+        check.failing_groups,
+        check.failing_persons,
+        check.sentence,
+        worst,
     )
+
+
+def _risk(found: Risk) -> RiskContent:
+    own = {name: value for name, value in vars(found).items() if not isinstance(value, Adversary)}
+    own.pop("journalist", None)
+    of_each = [None if a is None else figures(a, "check", "adversary") for a in (found.prosecutor, found.journalist)]
+    assert of_each[0] is not None
+    return RiskContent(figures(own, "check", "risk"), of_each[0], of_each[1])
+
+
+def _utility(found: Utility | None) -> UtilityContent | None:
+    if found is None:
+        return None
+    own = {name: value for name, value in asdict(found).items() if name != "notes"}
+    return UtilityContent(figures(own, "check", "utility", LABELS), found.notes)

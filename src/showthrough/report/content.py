@@ -1,12 +1,13 @@
-"""What a report says, as plain data; rendering comes after. The JSON schema is audit.schema.json.
+"""What a report says of an audit, as typed content; rendering comes after. The JSON schema is audit.schema.json.
 
 ``shareable`` content holds counts only. ``internal`` content adds people, facts and proofs.
 """
 
 from __future__ import annotations
 
-import math
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,10 @@ import polars as pl
 from showthrough import __version__
 from showthrough.auditing.audit import Audit
 from showthrough.errors import InputError, LongProofError
+from showthrough.inference.posterior import Posterior
+from showthrough.inference.proof import Proof
 from showthrough.release.release import Release
+from showthrough.report.figure import Figures, figures, plain
 
 SCHEMA = "showthrough.audit"
 VERSION = 1
@@ -24,28 +28,97 @@ PROOF_STEPS = 30
 PROOF_SECONDS = 30.0
 
 
+@dataclass(frozen=True)
+class Fact:
+    """A proven pair: ``release`` is that of a split id; ``reasons`` is the proof without its conclusion."""
+
+    id: Any
+    value: Any
+    fact: str
+    by: str
+    release: str | None = None
+    proof: str | None = None
+    reasons: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """Everything proven, the most telling first; the first ones with their proofs."""
+
+    frame: pl.DataFrame  # id, (release,) value, fact, by, proof
+    reasons: tuple[str, ...]  # of the first rows
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def listed(self, limit: int | None = None) -> tuple[Fact, ...]:
+        """One by one, at most so many."""
+        rows = self.frame if limit is None else self.frame.head(limit)
+        why = [*self.reasons, *[""] * rows.height]
+        return tuple(Fact(**row, reasons=why[k]) for k, row in enumerate(rows.iter_rows(named=True)))
+
+    def as_list(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """Plain data for JSON; what was not proven in words has no proof."""
+        rows = self.frame if limit is None else self.frame.head(limit)
+        told = [plain(row) for row in rows.iter_rows(named=True)]
+        return [{k: v for k, v in row.items() if k != "proof" or v is not None} for row in told]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditContent:
+    """An audit for its audience; people and facts are None for those who may not see them."""
+
+    audience: str
+    releases: tuple[Figures, ...]
+    together: Figures
+    whole_values: Figures | None
+    certificate: Figures
+    numerics: str  # the certificate in words
+    summary: tuple[str, ...]
+    locatability: pl.DataFrame | None
+    people: pl.DataFrame | None
+    facts: Facts | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """One JSON object."""
+        found: dict[str, Any] = {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "showthrough": __version__,
+            "audience": self.audience,
+            "releases": [release.as_dict() for release in self.releases],
+            "together": self.together.as_dict(),
+        }
+        if self.whole_values is not None:
+            found["whole_values"] = self.whole_values.as_dict()
+        found |= {"certificate": self.certificate.as_dict(), "summary": list(self.summary)}
+        if self.locatability is not None:
+            found["locatability"] = self.locatability.to_dicts()
+        if self.people is not None and self.facts is not None:
+            found["people"] = [plain(row) for row in self.people.iter_rows(named=True)]
+            found["facts"] = self.facts.as_list()
+        return found
+
+
 def content(
-    audit: Audit, *, audience: str = "shareable", proofs: int = PROOFS, known: pl.DataFrame | None = None
-) -> dict[str, Any]:
-    """The audit as one JSON object; ``known`` is the frame of facts if it was made before."""
+    audit: Audit, *, audience: str = "shareable", proofs: int = PROOFS, known: Facts | None = None
+) -> AuditContent:
+    """What is told of an audit; ``known`` are the facts if they were collected before."""
     if audience not in AUDIENCES:
         raise InputError(f"audience is one of {', '.join(AUDIENCES)}, not {audience!r}.")
-    found: dict[str, Any] = {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "showthrough": __version__,
-        "audience": audience,
-        **audit.figures(),
-        "certificate": audit.posterior.certificate.as_dict(),
-        "summary": summary(audit),
-    }
-    located = audit.posterior.locatability()
-    if located is not None:
-        found["locatability"] = located.to_dicts()
-    if audience == "internal":
-        found["people"] = [_plain(row) for row in audit.people.iter_rows(named=True)]
-        found["facts"] = facts(audit, proofs=proofs, known=known)
-    return found
+    whole, internal = audit.whole_values, audience == "internal"
+    return AuditContent(
+        audience=audience,
+        releases=tuple(figures(release, "audit", "release") for release in audit.releases),
+        together=figures(audit.joint, "audit", "together"),
+        whole_values=None if whole is None else figures(whole, "audit", "whole_values"),
+        certificate=figures(audit.posterior.certificate.as_dict(), "audit", "certificate"),
+        numerics=f"Numerics: {audit.posterior.certificate}.",
+        summary=tuple(summary(audit)),
+        locatability=audit.posterior.locatability(),
+        people=audit.people if internal else None,
+        facts=(known_facts(audit, proofs=proofs) if known is None else known) if internal else None,
+    )
 
 
 def summary(audit: Audit) -> list[str]:
@@ -68,7 +141,7 @@ def summary(audit: Audit) -> list[str]:
     if loose and not one:
         lines.append(
             f"{_names(loose)} publish{'es' if len(loose) == 1 else ''} no ids, and no register says who is who: nobody "
-            "in there is tied to another release. A register (--register) would tell more."
+            "in there is tied to another release. A register would tell more."
         )
     excluded = j.impossible_by_sets + j.impossible_by_counts
     if excluded:
@@ -99,60 +172,48 @@ def _names(names: list[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def facts(
-    audit: Audit, *, proofs: int = PROOFS, limit: int | None = None, known: pl.DataFrame | None = None
-) -> list[dict[str, Any]]:
-    """Certain pairs, then pairs impossible by the counts, then by the sets; the first ones with proof.
-
-    ``limit`` says how many are wanted at most; ``known`` is the frame of facts if it was made before.
-    """
-    frame = facts_frame(audit, proofs=proofs) if known is None else known
-    frame = frame if limit is None else frame.head(limit)
-    listed = [_plain(row) for row in frame.iter_rows(named=True)]
-    for entry in listed:
-        if entry["proof"] is None:
-            del entry["proof"]
-    return listed
+def facts(audit: Audit, *, proofs: int = PROOFS, limit: int | None = None) -> list[dict[str, Any]]:
+    """Certain pairs, then pairs impossible by the counts, then by the sets, as plain data; at most ``limit``."""
+    return known_facts(audit, proofs=proofs).as_list(limit)
 
 
-def facts_frame(audit: Audit, *, proofs: int = PROOFS) -> pl.DataFrame:
-    """The same with the types of ids and values: id, (release,) value, fact, by, proof."""
+def known_facts(audit: Audit, *, proofs: int = PROOFS) -> Facts:
+    """Certain pairs, then pairs impossible by the counts, then by the sets; the first ones with proof."""
     rank = (pl.col("fact") == "impossible").cast(pl.Int8) * 2 + (pl.col("by") == "sets")
     rows = audit.posterior.proven().sort(rank, maintain_order=True)
-    texts = _proofs(audit, rows.head(proofs))
-    return rows.with_columns(pl.Series("proof", texts + [None] * (rows.height - len(texts)), dtype=pl.String))
+    found = _proofs(audit, rows.head(proofs))
+    texts = [None if proof is None else str(proof) for proof in found]
+    frame = rows.with_columns(pl.Series("proof", texts + [None] * (rows.height - len(texts)), dtype=pl.String))
+    return Facts(frame, tuple("" if proof is None else proof.reasons for proof in found))
 
 
-def _proofs(audit: Audit, rows: pl.DataFrame) -> list[str | None]:
-    """The proofs in words; none where it would be too long to read, or when the time is used up."""
-    texts: list[str | None] = []
+def _proofs(audit: Audit, rows: pl.DataFrame) -> list[Proof | None]:
+    """The proofs; none where it would be too long to read, or when the time is used up."""
+    found: list[Proof | None] = []
     deadline = time.monotonic() + PROOF_SECONDS
     for row in rows.iter_rows(named=True):
-        where = row.get("release")
+        if time.monotonic() > deadline:
+            found.append(None)
+            continue
         try:
-            late = time.monotonic() > deadline
-            proof = (
-                None
-                if late
-                else audit.posterior.explain(row["id"], row["value"], release=where, most_steps=PROOF_STEPS)
-            )
-            texts.append(None if proof is None else str(proof))
+            where = row.get("release")
+            found.append(audit.posterior.explain(row["id"], row["value"], release=where, most_steps=PROOF_STEPS))
         except LongProofError:
-            texts.append(None)
-    return texts
+            found.append(None)
+    return found
 
 
-def people_frame(audit: Audit, *, known: pl.DataFrame | None = None, proofs: int = PROOFS) -> pl.DataFrame:
+def people_frame(audit: Audit, *, known: Facts | None = None, proofs: int = PROOFS) -> pl.DataFrame:
     """Every person and value with probability, fact and (for the first facts) proof, person by person.
 
-    ``known`` is the frame of facts if it was made before.
+    ``known`` are the facts if they were collected before.
     """
-    known = facts_frame(audit, proofs=proofs) if known is None else known
+    proven = (known_facts(audit, proofs=proofs) if known is None else known).frame
     frame = audit.posterior.to_frame()
     who = [c for c in ("id", "release") if c in frame.columns]
     order = frame.select(who).unique(maintain_order=True).with_row_index("_person")
     return (
-        frame.join(known, on=[*who, "value"], how="full", coalesce=True, nulls_equal=True)
+        frame.join(proven, on=[*who, "value"], how="full", coalesce=True, nulls_equal=True)
         .with_columns(pl.col("p").fill_null(0.0))
         .join(order, on=who, how="left", nulls_equal=True)
         .sort("_person", -pl.col("p"), "value")
@@ -166,14 +227,20 @@ def with_bounds(frame: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
     return frame.join(limits, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a reader of some releases can believe of each person: P(value | person), or None if it is not in them."""
+
+    name: str
+    people: Mapping[Any, Mapping[Any, float] | None]
+
+
+def views(history: Sequence[tuple[str, Posterior]]) -> tuple[View, ...]:
+    """Several posteriors side by side, for the persons of the last."""
+    persons = list(history[-1][1].ids)
+    known = [(name, post, set(post.ids)) for name, post in history]
+    return tuple(View(name, {p: post.of(p) if p in held else None for p in persons}) for name, post, held in known)
+
+
 def _people(n: int) -> str:
     return "nobody" if n == 0 else "1 person" if n == 1 else f"{n} persons"
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Dates, decimals and infinity as text; numbers, text and truth values as they are."""
-    return {k: v if v is None or isinstance(v, (str, int)) or _finite(v) else str(v) for k, v in row.items()}
-
-
-def _finite(entry: Any) -> bool:
-    return isinstance(entry, float) and math.isfinite(entry)

@@ -1,8 +1,9 @@
-"""The audit as coloured tables and sentences for a terminal."""
+"""The content of an audit as coloured tables and sentences for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -11,38 +12,40 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from showthrough.auditing.audit import Audit
 from showthrough.inference.narrate import listed
-from showthrough.inference.posterior import Posterior
-from showthrough.report.content import facts, facts_frame, summary
+from showthrough.report.content import AuditContent, Fact, View
 from showthrough.report.printable import printable
 from showthrough.report.tables import Column, WordTable
 
 SHOWN = 40
 
 
-def show_audit(console: Console, audit: Audit, *, audience: str, known: pl.DataFrame | None = None) -> None:
-    """Figures for everybody; people and reasons for the internal audience (``known``: the facts, if made)."""
-    console.print(releases_table(audit))
+@dataclass(frozen=True)
+class Hints:
+    """Where readers find more, in the words of the program that prints: a command has options, a page links."""
+
+    internal: str = ""
+    """How to see what the shareable form holds back."""
+    facts: str = ""
+    """How to see all facts."""
+
+
+def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = None) -> None:
+    """Figures for everybody; people and reasons as far as the content holds them."""
+    hints = hints or Hints()
+    console.print(releases_table(told))
     console.print()
-    located = audit.posterior.locatability()
-    if located is not None:
-        console.print(locatability_table(located))
+    if told.locatability is not None:
+        console.print(locatability_table(told.locatability))
         console.print()
-    console.print(_bullets(summary(audit)))
+    console.print(_bullets(told.summary))
     console.print()
-    console.print(Text(f"Numerics: {audit.posterior.certificate}.", style="dim"))
-    if audience == "internal":
+    console.print(Text(told.numerics, style="dim"))
+    if told.facts is not None:
         console.print()
-        known = facts_frame(audit, proofs=SHOWN) if known is None else known
-        show_facts(console, facts(audit, limit=SHOWN, known=known), total=known.height)
-    elif audit.joint.certain or audit.joint.impossible_by_counts:
-        console.print(
-            Text(
-                "Who and why: --audience internal shows ids and proofs, --people FILE writes them.",
-                style="dim",
-            )
-        )
+        show_facts(console, told.facts.listed(SHOWN), total=len(told.facts), hint=hints.facts)
+    elif hints.internal and (told.together["certain"] or told.together["impossible_by_counts"]):
+        console.print(Text(hints.internal, style="dim"))
 
 
 def _bullets(lines: Sequence[str]) -> Table:
@@ -53,27 +56,19 @@ def _bullets(lines: Sequence[str]) -> Table:
     return table
 
 
-def releases_table(audit: Audit) -> WordTable:
+def releases_table(told: AuditContent) -> WordTable:
     """Each release alone beside all together."""
     names = ("persons", "groups", "values", "certain persons", "entropy (nats)", "same persons, joined")
     rows: list[list[str | Text]] = []
-    for r in audit.releases:
-        drop = 1 - r.entropy_joined_nats / r.entropy_alone_nats if r.entropy_alone_nats else 0.0
-        rows.append(
-            [
-                f"{r.name} alone",
-                str(r.persons),
-                str(r.groups),
-                str(r.values),
-                str(r.certain_alone),
-                f"{r.entropy_alone_nats:.6f}",
-                f"{r.entropy_joined_nats:.6f}\n(−{100 * max(drop, 0):.1f} %)",
-            ]
-        )
-    j = audit.joint
-    style = "bold red" if j.newly_certain else "bold"
-    together = ("all together", str(j.persons), "", str(j.values), str(j.certain), f"{j.entropy_nats:.6f}", "")
-    rows.append([Text(cell, style=style) for cell in together])
+    for r in told.releases:
+        alone, joined = r["entropy_alone_nats"], r["entropy_joined_nats"]
+        drop = 1 - joined / alone if alone else 0.0
+        counts = [str(r[name]) for name in ("persons", "groups", "values", "certain_alone")]
+        rows.append([f"{r['name']} alone", *counts, f"{alone:.6f}", f"{joined:.6f}\n(−{100 * max(drop, 0):.1f} %)"])
+    j = told.together
+    style = "bold red" if j["newly_certain"] else "bold"
+    figures = (str(j["persons"]), "", str(j["values"]), str(j["certain"]), f"{j['entropy_nats']:.6f}", "")
+    rows.append([Text(cell, style=style) for cell in ("all together", *figures)])
     columns = [Column(""), *(Column(name, whole=True) for name in names)]
     return WordTable("Each release alone, and all together", columns, rows)
 
@@ -104,14 +99,14 @@ def locatability_table(frame: pl.DataFrame) -> WordTable:
     return frame_table(shown, title=title, whole=["share"])
 
 
-def show_facts(console: Console, entries: Sequence[Mapping[str, Any]], *, total: int) -> None:
-    """Certain first, each with its reason."""
+def show_facts(console: Console, entries: Sequence[Fact], *, total: int, hint: str = "") -> None:
+    """Certain first, each with its reason; ``hint`` says how to see all of ``total``."""
     for heading, fact, by in (
         ("Certain", "certain", None),
         ("Impossible by the counts", "impossible", "counts"),
         ("Impossible by the sets", "impossible", "sets"),
     ):
-        mine = [e for e in entries if e["fact"] == fact and by in (None, e["by"])]
+        mine = [e for e in entries if e.fact == fact and by in (None, e.by)]
         if not mine:
             continue
         console.print(Text(heading, style="bold red" if fact == "certain" else "bold yellow"))
@@ -121,42 +116,32 @@ def show_facts(console: Console, entries: Sequence[Mapping[str, Any]], *, total:
                 console.print(Padding(Text(printable(reasons), style="dim"), (0, 0, 0, 4)))
         console.print()
     if total > len(entries):
-        console.print(Text(f"… and {total - len(entries)} more facts: --people FILE writes them all.", style="dim"))
+        more = f"… and {total - len(entries)} more facts{f': {hint}' if hint else ''}."
+        console.print(Text(more, style="dim"))
 
 
-def posterior_table(history: Sequence[tuple[str, Posterior]], *, title: str) -> WordTable:
+def posterior_table(history: Sequence[View], *, title: str) -> WordTable:
     """P(value | person) from several views side by side; certain values stand out."""
-    together = history[-1][1]
-    columns = [Column("person", whole=True), *(Column(name) for name, _ in history)]
+    columns = [Column("person", whole=True), *(Column(view.name) for view in history)]
     rows: list[list[str | Text]] = [
-        [str(person), *(_distribution(post, person, last=post is together) for _, post in history)]
-        for person in together.ids
+        [str(person), *(_distribution(view.people[person], last=view is history[-1]) for view in history)]
+        for person in history[-1].people
     ]
     return WordTable(title, columns, rows)
 
 
-def _distribution(post: Posterior, person: Any, *, last: bool) -> Text:
-    if person not in post.ids:
+def _distribution(row: Mapping[Any, float] | None, *, last: bool) -> Text:
+    if row is None:
         return Text("not in it", style="dim")
-    row = post.of(person)
     if len(row) == 1:
         return Text(printable(f"{next(iter(row))} certain"), style="bold red" if last else "bold")
     return Text(printable(", ".join(f"{value} {100 * p:.0f}" for value, p in row.items())))
 
 
-def _same_reason(entries: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[str]]:
+def _same_reason(entries: Sequence[Fact]) -> dict[tuple[str, str], list[str]]:
     """Persons for whom the same is shown by the same words: told once."""
     told: dict[tuple[str, str], list[str]] = {}
     for e in entries:
-        told.setdefault((str(e["value"]), _reasons(e.get("proof", ""))), []).append(_name(e))
+        name = f"{e.id} (as in {e.release})" if e.release else f"{e.id}"
+        told.setdefault((str(e.value), e.reasons), []).append(name)
     return told
-
-
-def _name(entry: Mapping[str, Any]) -> str:
-    part = entry.get("release")
-    return f"{entry['id']} (as in {part})" if part else f"{entry['id']}"
-
-
-def _reasons(proof: str) -> str:
-    """A proof without its last line, which the heading already says."""
-    return "\n".join(proof.split("\n")[:-1])

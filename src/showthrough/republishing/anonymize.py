@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from showthrough.anonymizers.methods import METHODS, Grouped, Method, Options
+from showthrough.anonymizers.methods import METHODS, Groups, Method, Options
 from showthrough.anonymizers.plan import apply_plan, read_plan
-from showthrough.anonymizers.publishing import alike, cost, made, publish, verified
+from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.release.bucketized import BucketizedKind
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
-from showthrough.republishing.republish import Republish, republish
+from showthrough.republishing.republish import Choices, republish
+from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.together import told_together
-
-STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
 
 
 def anonymize(
@@ -109,7 +108,7 @@ def anonymize(
     if strategy != "independent":
         if plan is not None:
             raise InputError("A plan is followed by the independent strategy; audit the pair afterwards.")
-        next_one = Republish(
+        choices = Choices(
             strategy=strategy,
             criteria=tuple(criteria),
             history=tuple(history),
@@ -127,7 +126,7 @@ def anonymize(
             seconds=seconds,
             progress=progress or (lambda _: None),
         )
-        return republish(ready, next_one, lambda: chosen.run(ready, criteria, options), began=began)
+        return republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began)
     say = progress or (lambda _: None)
     say("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
@@ -151,7 +150,7 @@ def anonymize(
 
 def _finished(
     table: Table,
-    grouped: Grouped,
+    grouped: Groups,
     criteria: Sequence[Any],
     *,
     method: Method,
@@ -172,10 +171,11 @@ def _finished(
     if failing and not accept:
         raise CriterionError(
             f"{method.name} did not reach {failing[0].criterion}: {failing[0].sentence} accept_violations=True "
-            "(--accept-violations) gives the release as it is.",
+            "gives the release as it is.",
             release=release,
+            parameters=("accept_violations",),
         )
-    utility = None if form.shows is Shows.EXACT else cost(table, alike(table, grouped), criteria, release)
+    utility = None if form.shows is Shows.EXACT else utility_of(table, seen_groups(table, grouped), criteria, release)
     return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
 
 
@@ -205,7 +205,7 @@ def _outputs(*shows: Shows) -> tuple[str, ...]:
     return tuple(kind.name for kind in KINDS.values() if kind.from_groups and kind.shows in shows)
 
 
-def _tight(table: Table, grouped: Grouped) -> Mapping[str, Sequence[str]]:
+def _tight(table: Table, grouped: Groups) -> Mapping[str, Sequence[str]]:
     from showthrough.anonymizers.describe import tight_cells
 
     texts = tight_cells(table.columns, grouped.group)
@@ -241,7 +241,9 @@ def _judgeable(criteria: Sequence[Any], table: Table) -> None:
     """Refuse criteria on values without a sensitive column."""
     blind = next((c for c in criteria if getattr(c, "needs_values", False)), None)
     if blind is not None and table.sensitive is None:
-        raise InputError(f"{blind} looks at sensitive values: name their column with sensitive (--sensitive).")
+        raise InputError(
+            f"{blind} looks at sensitive values: name their column with sensitive=.", parameters=("sensitive",)
+        )
 
 
 def _rows(limit: float, rows: int) -> int:

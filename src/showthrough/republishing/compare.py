@@ -13,13 +13,12 @@ from showthrough.inference.posterior import Posterior
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, gcp
 from showthrough.measuring.utility import utility
-from showthrough.policy.policy import SLACK
 from showthrough.release.release import Release
-from showthrough.republishing.people import certain_ids
+from showthrough.republishing.figures import certain, over
+from showthrough.republishing.price import QUERIES
+from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.tied import joint
 
-STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
-QUERIES = 500
 SCHEMA = {
     "strategy": pl.String,
     "newly_certain": pl.Int64,
@@ -50,7 +49,7 @@ def compare(
     likelier, for readers who know everybody's group. A strategy that refuses says why in its remark.
     """
     before = joint(history, changed=changed) if history else None
-    known = set() if before is None else certain_ids(before)
+    already = set() if before is None else certain(before)
     rows = []
     for strategy in STRATEGIES:
         progress(strategy)
@@ -58,7 +57,7 @@ def compare(
         try:
             release = make(strategy)
             seconds = time.perf_counter() - began
-            told = _told(joint([*history, release], changed=changed), known, limit)
+            told = _told(joint([*history, release], changed=changed), already, limit)
             lost = _lost(release, table, id)
         except (InputError, NotConvergedError) as problem:
             rows.append((strategy, *[None] * 7, time.perf_counter() - began, problem.shareable))
@@ -68,10 +67,9 @@ def compare(
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _told(post: Posterior, known: set[str], limit: float | None) -> tuple[int, int | None, float]:
+def _told(post: Posterior, already: set[str], limit: float | None) -> tuple[int, int | None, float]:
     """Persons newly certain, persons over the limit, entropy."""
-    over = None if limit is None else int((post.largest() > limit + SLACK).sum())
-    return len(certain_ids(post) - known), over, post.entropy
+    return len(certain(post) - already), None if limit is None else int(over(post, limit).sum()), post.entropy
 
 
 def _lost(release: Release, table: pl.DataFrame, id: str) -> tuple[float | None, float | None]:

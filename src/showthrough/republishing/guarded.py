@@ -23,7 +23,7 @@ from showthrough.policy.policy import SLACK, Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
-from showthrough.republishing.search import Found, Guard, Search
+from showthrough.republishing.search import Acceptable, Guard, Search
 from showthrough.republishing.strategies import by_signature
 from showthrough.republishing.tied import joint
 
@@ -58,7 +58,7 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     raise search.refusal()
 
 
-def _final(search: Search, one: Found) -> Guarded | None:
+def _final(search: Search, one: Acceptable) -> Guarded | None:
     """The release, judged by a full inference of its own; None if that finds somebody over a limit after all."""
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)
@@ -85,8 +85,9 @@ def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
     if guard.exposed == "refuse":
         raise refusal(
             f"Earlier releases already put {len(ids)} persons over a limit; no new release can undo that. "
-            'exposed="accept" (--accept-exposed) publishes for all others.',
+            'exposed="accept" publishes for all others.',
             frame,
+            parameters=("exposed",),
         )
     return ids
 

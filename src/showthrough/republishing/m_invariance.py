@@ -21,10 +21,11 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.columns import QuasiColumn
-from showthrough.errors import InputError
+from showthrough.anonymizers.quasi_columns import QuasiColumn
+from showthrough.errors import InputError, NotEligibleError
 from showthrough.republishing.split import Slots, split_at_random, split_by_columns
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.ragged import owners, ranges, running, starts
 
 Signature = tuple[int, ...]
 
@@ -72,10 +73,10 @@ def m_invariant(
     value, signature = np.asarray(value), np.asarray(signature)
     table = _Signatures.read(value, m, signature, signatures)
     generator = np.random.default_rng(seed)
-    known = np.flatnonzero(signature >= 0)
+    old = np.flatnonzero(signature >= 0)
     new = np.flatnonzero(signature < 0)
-    slot_of_known = table.slots_of(value, known, signature[known], m)
-    missing = table.deficits(slot_of_known)
+    slot_of_old = table.slots_of(value, old, signature[old], m)
+    missing = table.deficits(slot_of_old)
     available = np.bincount(value[new], minlength=table.domain)
     wanted = np.bincount(table.value, weights=missing, minlength=table.domain).astype(np.int64)
     surplus, rest = _remainder(available, wanted, m, generator)
@@ -83,7 +84,7 @@ def m_invariant(
         raise _not_eligible(available, wanted, surplus, m)
     filled = _shared_out(available - surplus - rest, table.value, missing, generator)
     opened = _assign(rest, m, generator)
-    slots, slot_of_opened = table.with_opened(opened, slot_of_known, missing)
+    slots, slot_of_opened = table.with_opened(opened, slot_of_old, missing)
     slot, held = _placed(
         value,
         new,
@@ -92,7 +93,7 @@ def m_invariant(
         (table.value, np.arange(len(table.value)), filled),
         (opened.value, slot_of_opened, opened.count),
     )
-    slot[known] = slot_of_known
+    slot[old] = slot_of_old
     if columns is None:
         position = split_at_random(slot, slots, generator)
     else:
@@ -123,8 +124,8 @@ class _Signatures:
             raise InputError("Value codes must be 0 or more.")
         length = np.fromiter(map(len, given), dtype=np.int64, count=len(given))
         flat = np.fromiter(chain.from_iterable(given), dtype=np.int64, count=int(length.sum()))
-        start = np.concatenate([[0], np.cumsum(length)])
-        owner = np.repeat(np.arange(len(given)), length)
+        start = starts(length)
+        owner = owners(start)
         if len(flat) and (int(flat.min()) < 0 or np.any((np.diff(flat) <= 0) & (np.diff(owner) == 0))):
             raise InputError("Each signature must list its value codes in ascending order, each once.")
         domain = 1 + max(int(value.max(initial=-1)), int(flat.max(initial=-1)))
@@ -139,7 +140,7 @@ class _Signatures:
             raise InputError(f"A person was published with {found} values, fewer than m = {m}: lower m to {found}.")
         first: dict[Signature, int] = {}
         same = np.fromiter((first.setdefault(text, k) for k, text in enumerate(self.texts)), np.int64, len(self.texts))
-        key = np.repeat(np.arange(len(self.texts)), length) * self.domain + self.value
+        key = owners(self.start) * self.domain + self.value
         wanted = same[signature] * self.domain + value[rows]
         slot = np.searchsorted(key, wanted)
         strange = np.flatnonzero(key[np.minimum(slot, len(key) - 1)] != wanted) if len(rows) else rows
@@ -160,28 +161,28 @@ class _Signatures:
         most[length > 0] = np.maximum.reduceat(count, self.start[:-1][length > 0])
         return np.asarray(np.repeat(most, length) - count)
 
-    def with_opened(self, opened: _Opened, slot_of_known: Ints, missing: Ints) -> tuple[Slots, Ints]:
+    def with_opened(self, opened: _Opened, slot_of_old: Ints, missing: Ints) -> tuple[Slots, Ints]:
         """All slots with the number of records of each, and the slots into which the opened buckets go."""
         place = {text: k for k, text in reversed(list(enumerate(self.texts)))} if opened.texts else {}
         texts = list(self.texts)
-        starts, values, end = [self.start[:-1]], [self.value], int(self.start[-1])
+        firsts, values, end = [self.start[:-1]], [self.value], int(self.start[-1])
         begins = np.zeros(len(opened.texts), dtype=np.int64)
         for k, text in enumerate(opened.texts):
             bucket = place.get(text)
             if bucket is None:
                 bucket = place[text] = len(texts)
                 texts.append(text)
-                starts.append(np.array([end]))
+                firsts.append(np.array([end]))
                 values.append(np.array(text))
                 end += len(text)
                 begins[k] = end - len(text)
             else:
-                begins[k] = self.start[bucket] if bucket < len(self.texts) else starts[1 + bucket - len(self.texts)][0]
+                begins[k] = self.start[bucket] if bucket < len(self.texts) else firsts[1 + bucket - len(self.texts)][0]
         length = np.fromiter(map(len, opened.texts), dtype=np.int64, count=len(opened.texts))
-        slot = np.repeat(begins - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+        slot = ranges(begins, length)
         size = np.bincount(slot, weights=opened.count, minlength=end).astype(np.int64)
-        size[: len(self.value)] += np.bincount(slot_of_known, minlength=len(self.value)) + missing
-        return Slots(tuple(texts), np.append(np.concatenate(starts), end), np.concatenate(values), size), slot
+        size[: len(self.value)] += np.bincount(slot_of_old, minlength=len(self.value)) + missing
+        return Slots(tuple(texts), np.append(np.concatenate(firsts), end), np.concatenate(values), size), slot
 
 
 def _remainder(count: Ints, wanted: Ints, m: int, generator: np.random.Generator) -> tuple[Ints, Ints]:
@@ -222,7 +223,7 @@ def _shared_out(given: Ints, slot_value: Ints, missing: Ints, generator: np.rand
     order = generator.permutation(np.flatnonzero(missing))
     order = order[np.argsort(slot_value[order], kind="stable")]
     demand, value = missing[order], slot_value[order]
-    before = np.cumsum(demand) - demand
+    before = running(demand)[:-1]
     first = np.searchsorted(value, value)
     filled = np.zeros_like(missing)
     filled[order] = np.clip(given[value] - (before - before[first]), 0, demand) if len(order) else 0
@@ -296,13 +297,12 @@ def _placed(
 def _numbered(slot: Ints, position: Ints, slots: Slots, held: Ints, generator: np.random.Generator) -> MInvariantResult:
     """Groups from positions within buckets; what no record takes is a counterfeit."""
     rounds = slots.rounds
-    first = np.cumsum(rounds) - rounds
-    groups = int(rounds.sum())
+    first, groups = starts(rounds)[:-1], int(rounds.sum())
     number = generator.permutation(groups).astype(np.int32)  # the number of a group says nothing about its making
     rows = np.flatnonzero(slot >= 0)
     group = np.full(len(slot), -1, dtype=np.int32)
     group[rows] = number[first[slots.bucket[slot[rows]]] + position[rows]]
-    place = np.cumsum(slots.size) - slots.size
+    place = starts(slots.size)[:-1]
     empty = np.ones(int(slots.size.sum()), dtype=bool)
     empty[place[slot[rows]] + position[rows]] = False
     fake = np.flatnonzero(empty)
@@ -310,7 +310,7 @@ def _numbered(slot: Ints, position: Ints, slots: Slots, held: Ints, generator: n
     fake_group = number[first[slots.bucket[owner]] + fake - place[owner]]
     order = np.argsort(fake_group, kind="stable")
     of_group = np.empty(groups, dtype=np.int32)
-    of_group[number] = np.repeat(np.arange(len(rounds)), rounds)
+    of_group[number] = owners(starts(rounds))
     return MInvariantResult(
         group=group,
         groups=groups,
@@ -322,7 +322,7 @@ def _numbered(slot: Ints, position: Ints, slots: Slots, held: Ints, generator: n
     )
 
 
-def _not_eligible(available: Ints, wanted: Ints, surplus: Ints, m: int) -> InputError:
+def _not_eligible(available: Ints, wanted: Ints, surplus: Ints, m: int) -> NotEligibleError:
     code = int(np.argmax(surplus))
     total, kinds = int(available.sum()), int(np.count_nonzero(available))
     room = int(min(available[code], wanted[code]))
@@ -331,8 +331,8 @@ def _not_eligible(available: Ints, wanted: Ints, surplus: Ints, m: int) -> Input
         if kinds < m
         else f"{int(available[code])} of the {total} new records have it"
     )
-    return InputError(
-        f"The new records are not {m}-eligible: value code {code} exceeds what can be published by "
-        f"{int(surplus[code])} ({why}, {room} fit into earlier groups). Hold back {int(surplus.sum())} records "
-        f"(hold_back), wait for more new records, or lower m."
+    reason = (
+        f"exceeds what can be published by {int(surplus[code])} ({why}, {room} fit into earlier groups). Hold back "
+        f"{int(surplus.sum())} records (hold_back), wait for more new records, or lower m."
     )
+    return NotEligibleError(m, f"value code {code}", code=code, reason=reason)

@@ -10,12 +10,11 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ChangedValueError, InputError
+from showthrough.inference.history import CHANGED
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
-
-CHANGED = ("refuse", "split")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,23 +47,24 @@ class Past:
         values, codes = _values(table, history)
         value = codes[0][table.value].astype(np.int32)
         signature, last = np.full(table.rows, -1, dtype=np.int64), np.full(table.rows, -1, dtype=np.int64)
-        known: dict[tuple[int, ...], int] = {}
+        number_of: dict[tuple[int, ...], int] = {}
         other = np.zeros(table.rows, dtype=bool)  # persons whose value is missing in a group that held them
         for back, (release, own) in enumerate(zip(history[::-1], codes[:0:-1], strict=True)):
             group = _groups(table, release)
             if back == 0:
                 last = group.copy()
-            sets = _signatures(release, own)
-            number = np.array([known.setdefault(s, len(known)) for s in sets], dtype=np.int64)
+            sets = _values_of_groups(release, own)
+            number = np.array([number_of.setdefault(s, len(number_of)) for s in sets], dtype=np.int64)
             here = np.where(group >= 0, number[group], -1)
-            other[_strange(value, here, tuple(known))] = True
+            other[_strange(value, here, tuple(number_of))] = True
             signature = np.where(signature < 0, here, signature)
-        given = tuple(known)
+        given = tuple(number_of)
         strange = _strange(value, signature, given)
         if other.any() and changed == "refuse":
             raise ChangedValueError(
                 f"{int(other.sum())} persons have a value that is not among those of a group that held them in an "
-                'earlier release: the value changed. changed="split" (--changed split) publishes them as new persons.'
+                'earlier release: the value changed. changed="split" publishes them as new persons.',
+                parameters=("changed",),
             )
         signature[strange] = -1
         last[strange] = -1
@@ -104,7 +104,7 @@ def _groups(table: Table, release: Release) -> Ints:
     return np.where(found >= 0, group[found], -1)
 
 
-def _signatures(release: Release, value: Ints) -> list[tuple[int, ...]]:
+def _values_of_groups(release: Release, value: Ints) -> list[tuple[int, ...]]:
     """The values of each group, ascending."""
     group = positions(release.tally["group"], release.labels)
     order = np.lexsort((value, group))

@@ -64,12 +64,7 @@ def over_by_sets(table: Table, past: Past, proposal: Proposal, before: Posterior
     return People(ids, over)
 
 
-def certain_ids(post: Posterior) -> set[str]:
-    """The ids of the persons whose value is proven certain."""
-    return set(post.ids.filter(pl.Series(post.certain())).cast(pl.String))
-
-
-def listed(ids: pl.Series) -> pl.DataFrame:
+def breaches_of(ids: pl.Series) -> pl.DataFrame:
     """Persons as breaches of a limit that is not known."""
     return pl.DataFrame(
         {"id": ids, "value": pl.Series([None] * ids.len(), dtype=pl.String), "limit": ["unknown"] * ids.len()},
@@ -77,8 +72,8 @@ def listed(ids: pl.Series) -> pl.DataFrame:
     ).with_columns(pl.lit(None, dtype=pl.Float64).alias("figure"))
 
 
-def refusal(message: str, breaches: pl.DataFrame) -> PolicyError:
+def refusal(message: str, breaches: pl.DataFrame, parameters: tuple[str, ...] = ()) -> PolicyError:
     """The error with ids for the person at the keyboard, and without for everybody else."""
     ids = breaches["id"].unique(maintain_order=True).to_list()
     named = f" Concerned: {', '.join(ids[:LISTED])}{' …' if len(ids) > LISTED else ''}." if ids else ""
-    return PolicyError(message + named, breaches=breaches, shareable=message)
+    return PolicyError(message + named, breaches=breaches, shareable=message, parameters=parameters)

@@ -21,8 +21,6 @@ from showthrough.release.roles import make_roles
 from showthrough.republishing.past import Past
 from showthrough.table.arrays import Codes
 
-GROUP = "group"
-
 
 def _none() -> Codes:
     return np.empty(0, dtype=np.int32)
@@ -61,7 +59,7 @@ class Proposal:
 
     def loss(self, table: Table) -> float:
         """What readers lose, in records: NCP of the rows; a counterfeit or a record held back is one lost record."""
-        from showthrough.anonymizers.loss import group_losses
+        from showthrough.anonymizers.group_loss import group_losses
 
         size, losses = group_losses(table.columns, self.numbered().group)
         kept = float(size @ losses.mean(axis=1)) if losses.size else 0.0
@@ -76,7 +74,7 @@ def release_of(
     if not (found.group >= 0).any():
         raise InputError("Every record would be held back: nothing is left to publish.")
     order = publication_order(found.group, table.value, seed=seed)
-    label = _free(GROUP, [*table.quasi, table.sensitive or "", table.id or ""])
+    label = table.group_label
     sensitive = table.sensitive or ""
     real = table.frame[sensitive].gather(order)
     fake = past.values.gather(found.counterfeit_value).cast(real.dtype)
@@ -109,9 +107,3 @@ def release_of(
 
 def _with_gaps(column: pl.Series, n: int) -> pl.Series:
     return pl.concat([column, pl.Series(column.name, [None] * n, dtype=column.dtype)]) if n else column
-
-
-def _free(name: str, taken: list[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

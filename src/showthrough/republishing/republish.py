@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from showthrough.anonymizers.made import Made
-from showthrough.anonymizers.methods import Grouped
-from showthrough.anonymizers.publishing import cost
+from showthrough.anonymizers.methods import Groups
+from showthrough.anonymizers.publication import utility_of
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import FrequencyLDiversity
 from showthrough.criteria.m_uniqueness import MUniqueness
@@ -23,17 +23,17 @@ from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.guarded import Guarded, guarded
-from showthrough.republishing.located import MOST, Located, located, without_overlaps
+from showthrough.republishing.located_view import MOST, LocatedView, located_view, without_overlaps
 from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
 from showthrough.republishing.search import Guard
-from showthrough.republishing.strategies import by_signature, departed, guided, values_per_group
+from showthrough.republishing.strategies import by_signature, departed, guided, values_per_group, values_wanted
 from showthrough.republishing.tied import joint, tied_proposal
 
 
 @dataclass(frozen=True, eq=False)
-class Republish:
+class Choices:
     """What the caller chose."""
 
     strategy: str
@@ -54,51 +54,54 @@ class Republish:
     accept: bool = False  # return a release that violates a criterion
 
 
-def republish(table: Table, plan: Republish, base: Callable[[], Grouped], *, began: float) -> Release:
+def republish(table: Table, choices: Choices, base: Callable[[], Groups], *, began: float) -> Release:
     """The next release; ``base`` is the method that a guard starts from."""
     if table.sensitive is None or table.id is None:
         raise InputError("Re-publishing follows persons and their values: name the id and the sensitive column.")
-    if plan.merge_overlaps and (KINDS[plan.kind].shows is not Shows.CELLS or plan.strategy == "history-guided"):
+    cells = KINDS[choices.kind].shows is Shows.CELLS
+    if choices.merge_overlaps and (not cells or choices.strategy == "history-guided"):
         raise InputError("merge_overlaps is for generalized output of m-invariance or guarded.")
-    past = Past.of(table, plan.history, changed=plan.changed)
-    parameters = {"strategy": plan.strategy, "criteria": [str(c) for c in plan.criteria]}
+    past = Past.of(table, choices.history, changed=choices.changed)
+    parameters = {"strategy": choices.strategy, "criteria": [str(c) for c in choices.criteria]}
 
     def publish(proposal: Proposal) -> Release:
-        return release_of(table, past, proposal, kind=plan.kind, name=plan.name, seed=plan.seed, parameters=parameters)
+        return release_of(
+            table, past, proposal, kind=choices.kind, name=choices.name, seed=choices.seed, parameters=parameters
+        )
 
-    work = _Work(table, past, plan, publish)
-    if plan.strategy == "guarded":
+    work = _Making(table, past, choices, publish)
+    if choices.strategy == "guarded":
         return work.guarded(base, began)
-    if plan.strategy == "m-invariance":
+    if choices.strategy == "m-invariance":
         return work.m_invariant(began)
     return work.guided(began)
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
+class _Making:
     """One release in the making."""
 
     table: Table
     past: Past
-    plan: Republish
+    choices: Choices
     publish: Callable[[Proposal], Release]
 
-    def guarded(self, base: Callable[[], Grouped], began: float) -> Release:
+    def guarded(self, base: Callable[[], Groups], began: float) -> Release:
         """What keeps the policy, beside what the base method alone would have published."""
         alone = _proposed(base)
-        outcome = guarded(_guard(self.table, self.past, self.plan, self.publish), alone)
+        outcome = guarded(_guard(self.table, self.past, self.choices, self.publish), alone)
         proposal, release = outcome.proposal, outcome.release
         told = [f"{proposal.counterfeits} counterfeits, {proposal.held} records held back."]
         if alone is not None:
-            here = price(self.table, self.past, proposal, kind=self.plan.kind)
-            there = price(self.table, self.past, alone, kind=self.plan.kind)
+            here = price(self.table, self.past, proposal, kind=self.choices.kind)
+            there = price(self.table, self.past, alone, kind=self.choices.kind)
             told.append(f"Independent release → guarded: {here.beside(there)}.")
         runs = [(step, len(list(same))) for step, same in groupby(outcome.steps)]
         told += [f"Guard: {step}{f' ({n} times)' if n > 1 else ''}." for step, n in runs]
         told.append(_verdict(outcome))
         if not outcome.review.conclusive:
             told.append(f"Inconclusive: {outcome.review.undecided} pairs are undecided over whole values.")
-        limit = limits_of(self.plan.policy).max_posterior
+        limit = limits_of(self.choices.policy).max_posterior
         if limit is not None:
             proposal, release, more = self.seen_by_readers(
                 proposal, release, limit, lambda one: self.reviewed(one, outcome)[0].holds
@@ -111,8 +114,8 @@ class _Work:
 
     def m_invariant(self, began: float) -> Release:
         """Everybody keeps the values of the group."""
-        m = values_per_group(self.plan.criteria, self.plan.strategy)
-        proposal = by_signature(self.table, self.past, m, hold_back=self.plan.hold_back, seed=self.plan.seed)
+        m = values_per_group(self.choices.criteria, self.choices.strategy)
+        proposal = by_signature(self.table, self.past, m, hold_back=self.choices.hold_back, seed=self.choices.seed)
         proposal, release, more = self.seen_by_readers(
             proposal, self.publish(proposal), 1 / m, lambda one: self.known_groups(one, 1 / m)
         )
@@ -122,27 +125,27 @@ class _Work:
 
     def guided(self, began: float) -> Release:
         """The last groups go on; who left and can be told from that is listed."""
-        l = values_per_group(self.plan.criteria, self.plan.strategy)
-        proposal, at_risk = guided(self.past, l, repair=self.plan.repair, seed=self.plan.seed)
+        l = values_per_group(self.choices.criteria, self.choices.strategy)
+        proposal, at_risk = guided(self.past, l, repair=self.choices.repair, seed=self.choices.seed)
         ids = departed(self.past, self.table, at_risk)
         return self.done(self.publish(proposal), proposal, list(proposal.notes), began, exposed=ids)
 
     @property
     def criteria(self) -> list[Any]:
         """What must hold; groups that merge repeat values, so of m-uniqueness only the shares are left then."""
-        if not self.plan.merge_overlaps:
-            return list(self.plan.criteria)
-        return [FrequencyLDiversity(c.m) if isinstance(c, MUniqueness) else c for c in self.plan.criteria]
+        if not self.choices.merge_overlaps:
+            return list(self.choices.criteria)
+        return [FrequencyLDiversity(c.m) if isinstance(c, MUniqueness) else c for c in self.choices.criteria]
 
     def reviewed(self, proposal: Proposal, outcome: Guarded) -> tuple[Review, Posterior]:
         """The policy and the whole history with another proposal."""
-        release = tied_proposal(self.table, self.past, proposal, name=self.plan.name)
+        release = tied_proposal(self.table, self.past, proposal, name=self.choices.name)
         post = joint([*self.past.history, release], changed=self.past.choice)
-        return limits_of(self.plan.policy).review(post, outcome.before, exposed=outcome.exposed), post
+        return limits_of(self.choices.policy).review(post, outcome.before, exposed=outcome.exposed), post
 
     def known_groups(self, proposal: Proposal, limit: float) -> bool:
         """Whether nobody exceeds the limit for readers who know everybody's group."""
-        release = tied_proposal(self.table, self.past, proposal, name=self.plan.name)
+        release = tied_proposal(self.table, self.past, proposal, name=self.choices.name)
         post = joint([*self.past.history, release], changed=self.past.choice)
         return not Policy(max_posterior=limit, integral="no").over_limit(post).any()
 
@@ -153,18 +156,18 @@ class _Work:
         if release.form.shows is not Shows.CELLS:
             return proposal, release, []
 
-        def look(one: Proposal) -> Located:
-            releases, most = [*self.past.history, self.publish(one)], None if self.plan.merge_overlaps else MOST
-            return located(self.table, releases, limit, changed=self.past.choice, most=most)
+        def look(one: Proposal) -> LocatedView:
+            releases, most = [*self.past.history, self.publish(one)], None if self.choices.merge_overlaps else MOST
+            return located_view(self.table, releases, limit, changed=self.past.choice, most=most)
 
         def keeps(one: Proposal) -> bool:
             shown = self.publish(one)
             return all(criterion.check(shown).holds for criterion in self.criteria) and allowed(one)
 
-        self.plan.progress("locating persons by quasi-identifiers")
-        if not self.plan.merge_overlaps:
+        self.choices.progress("locating persons by quasi-identifiers")
+        if not self.choices.merge_overlaps:
             seen = look(proposal)
-            hint = " merge_overlaps=True (--merge-overlaps) merges groups until nobody is." if seen.over else ""
+            hint = " merge_overlaps=True merges groups until nobody is." if seen.over else ""
             return proposal, release, [f"{seen}{hint}"]
         groups = int(proposal.numbered().group.max(initial=-1)) + 1
         found, seen, why = without_overlaps(self.past, proposal.numbered(), look, keeps)
@@ -177,12 +180,12 @@ class _Work:
     def refuse_violations(self, release: Release) -> None:
         """A criterion that the strategy does not look at must hold nevertheless."""
         failing = [c for c in release.made.checks if not c.holds]
-        if failing and not self.plan.accept:
+        if failing and not self.choices.accept:
             raise CriterionError(
-                f"The strategy {self.plan.strategy} did not reach {failing[0].criterion}: {failing[0].sentence} "
-                "The strategy guarded merges groups for it; accept_violations=True "
-                "(--accept-violations) returns the release as it is.",
+                f"The strategy {self.choices.strategy} did not reach {failing[0].criterion}: {failing[0].sentence} "
+                "The strategy guarded merges groups for it; accept_violations=True returns the release as it is.",
                 release=release,
+                parameters=("accept_violations",),
             )
 
     def done(
@@ -203,12 +206,12 @@ class _Work:
                 "them for the same ones may believe what is not true.",
             ]
         made = Made(
-            method=self.plan.strategy,
+            method=self.choices.strategy,
             seconds=time.perf_counter() - began,
             suppressed=proposal.held,
             incomplete=self.table.incomplete,
             checks=tuple(criterion.check(release) for criterion in self.criteria),
-            utility=cost(self.table, proposal.numbered().group, self.plan.criteria),
+            utility=utility_of(self.table, proposal.numbered().group, self.choices.criteria),
             notes=tuple(notes),
             counterfeits=proposal.counterfeits,
             exposed=tuple(exposed),
@@ -228,15 +231,14 @@ def _verdict(outcome: Guarded) -> str:
     )
 
 
-def _guard(table: Table, past: Past, plan: Republish, publish: Callable[[Proposal], Release]) -> Guard:
-    policy = limits_of(plan.policy)
-    if plan.exposed not in ("refuse", "accept"):
-        raise InputError(f"exposed is refuse or accept, not {plan.exposed!r}.")
-    if plan.prefer not in ("lasting", "useful"):
-        raise InputError(f"prefer is lasting or useful, not {plan.prefer!r}.")
-    try:
-        m = values_per_group(plan.criteria, plan.strategy)
-    except InputError:
+def _guard(table: Table, past: Past, choices: Choices, publish: Callable[[Proposal], Release]) -> Guard:
+    policy = limits_of(choices.policy)
+    if choices.exposed not in ("refuse", "accept"):
+        raise InputError(f"exposed is refuse or accept, not {choices.exposed!r}.")
+    if choices.prefer not in ("lasting", "useful"):
+        raise InputError(f"prefer is lasting or useful, not {choices.prefer!r}.")
+    m = values_wanted(choices.criteria)
+    if m is None:
         m = int(np.ceil(1 / policy.max_posterior - 1e-9)) if policy.max_posterior else 2
     return Guard(
         table,
@@ -244,17 +246,17 @@ def _guard(table: Table, past: Past, plan: Republish, publish: Callable[[Proposa
         policy,
         m,
         publish,
-        plan.seed,
-        plan.seconds,
-        criteria=plan.criteria,
-        hold_back=plan.hold_back,
-        exposed=plan.exposed,
-        prefer=plan.prefer,
-        progress=plan.progress,
+        choices.seed,
+        choices.seconds,
+        criteria=choices.criteria,
+        hold_back=choices.hold_back,
+        exposed=choices.exposed,
+        prefer=choices.prefer,
+        progress=choices.progress,
     )
 
 
-def _proposed(base: Callable[[], Grouped]) -> Proposal | None:
+def _proposed(base: Callable[[], Groups]) -> Proposal | None:
     """What the base method proposes; none if it cannot satisfy its criteria."""
     try:
         return Proposal(base().group.astype(np.int32))

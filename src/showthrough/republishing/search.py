@@ -17,7 +17,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
-from showthrough.republishing.people import People, listed, over_by_sets, refusal
+from showthrough.republishing.people import People, breaches_of, over_by_sets, refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.republishing.tied import joint, tied_proposal
@@ -51,7 +51,7 @@ class Guard:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Acceptable:
     """A proposal that keeps policy and criteria."""
 
     proposal: Proposal
@@ -73,7 +73,7 @@ class Search:
     before: Posterior | None
     exposed: set[str]
     deadline: float
-    found: list[Found] = field(default_factory=list)
+    found: list[Acceptable] = field(default_factory=list)
     contradicted: bool = False
     last: Review | None = None
     asked: tuple[Proposal, People] | None = None
@@ -202,7 +202,7 @@ class Search:
         steps = (*steps, f"dropped {dropped} counterfeits that no limit needs") if dropped else steps
         self.found = [one for one in self.found if one.proposal.price <= fitted.price]
         if fitted.price <= self.most:
-            self.found.append(Found(fitted, steps, fitted.loss(self.guard.table), self.passing(fitted)))
+            self.found.append(Acceptable(fitted, steps, fitted.loss(self.guard.table), self.passing(fitted)))
 
     def passing(self, proposal: Proposal) -> bool:
         """Whether some group publishes a value more than once, and the caller cares."""
@@ -344,5 +344,5 @@ class Search:
         if not self.guard.hold_back:
             parts.append("Records may not be held back: hold_back=True (--hold-back) allows it.")
         parts.append("A weaker limit, more time or fewer records to publish would do.")
-        frame = self.last.breaches if self.last is not None else listed(leaks)
+        frame = self.last.breaches if self.last is not None else breaches_of(leaks)
         return refusal(" ".join(parts), frame)

@@ -18,9 +18,10 @@ from functools import cached_property
 import numpy as np
 
 from showthrough.anonymizers.boxes import Box, State, box
-from showthrough.anonymizers.columns import QuasiColumn, row_count
+from showthrough.anonymizers.quasi_columns import QuasiColumn, row_count
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.ragged import offsets, owners, ranks, starts
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Slots:
     @cached_property
     def bucket(self) -> Ints:
         """The bucket of each slot."""
-        return np.repeat(np.arange(len(self.texts)), np.diff(self.start))
+        return owners(self.start)
 
     @cached_property
     def rounds(self) -> Ints:
@@ -50,11 +51,11 @@ def split_at_random(slot: Ints, slots: Slots, generator: np.random.Generator) ->
     """For each row the group within its bucket, drawn at random; rows without a slot are left at 0."""
     rows = np.flatnonzero(slot >= 0)
     fake = slots.size - np.bincount(slot[rows], minlength=len(slots.size))
-    places = np.concatenate([slot[rows], np.repeat(np.arange(len(fake)), fake)])
+    places = np.concatenate([slot[rows], owners(starts(fake))])
     shuffled = generator.permutation(len(places))
     order = shuffled[np.argsort(places[shuffled], kind="stable")]
     rank = np.empty(len(places), dtype=np.int64)
-    rank[order] = np.arange(len(places)) - np.repeat(np.cumsum(slots.size) - slots.size, slots.size)
+    rank[order] = offsets(slots.size)
     position = np.zeros(len(slot), dtype=np.int64)
     position[rows] = rank[: len(rows)]
     return position
@@ -70,7 +71,7 @@ def split_by_columns(slot: Ints, slots: Slots, columns: Sequence[QuasiColumn]) -
     states = [b.start(column.codes[rows]) for b, column in zip(boxes, columns, strict=True)]
     ranks = [column.rank[column.codes[rows]] for column in columns]
     key = slot[rows]
-    work = _Level(
+    work = _Nodes(
         orders=[np.lexsort((rank, key)).astype(np.int32) for rank in ranks],
         count=np.bincount(key, minlength=len(slots.size)),
         node=slots.bucket,
@@ -88,7 +89,7 @@ def split_by_columns(slot: Ints, slots: Slots, columns: Sequence[QuasiColumn]) -
 
 
 @dataclass(frozen=True)
-class _Level:
+class _Nodes:
     """The buckets, or what halving made of them ("nodes").
 
     ``orders`` lists the records once per quasi-identifier: node by node, value by value, ascending.
@@ -107,26 +108,25 @@ class _Level:
         done = np.repeat((self.rounds == 1)[self.node], self.count)
         return self.orders[0][done], np.repeat(self.first[self.node], self.count)[done]
 
-    def unfinished(self) -> _Level:
+    def unfinished(self) -> _Nodes:
         """The nodes that are more than one group."""
         going = self.rounds > 1
         kept = going[self.node]
         items = np.repeat(kept, self.count)
-        return _Level(
+        return _Nodes(
             orders=[order[items] for order in self.orders],
             count=self.count[kept],
-            node=(np.cumsum(going) - 1)[self.node[kept]],
+            node=ranks(going)[self.node[kept]],
             rounds=self.rounds[going],
             first=self.first[going],
         )
 
-    def halved(self, boxes: Sequence[Box], states: Sequence[State]) -> _Level:
+    def halved(self, boxes: Sequence[Box], states: Sequence[State]) -> _Nodes:
         """Every node in two, each by its best quasi-identifier; first all lower halves, then all upper ones."""
         lower_rounds = (self.rounds + 1) // 2
         # in proportion, which is half where all are records; rounding up never exceeds either side
         lower = -(-self.count * lower_rounds[self.node] // self.rounds[self.node])
-        start = np.cumsum(self.count) - self.count
-        upper = np.arange(int(self.count.sum())) >= np.repeat(start + lower, self.count)
+        upper = offsets(self.count) >= np.repeat(lower, self.count)
         side = np.concatenate([np.flatnonzero(~upper), np.flatnonzero(upper)])
         counts = np.concatenate([lower, self.count - lower])
         node = np.concatenate([self.node, self.node + len(self.rounds)])
@@ -138,7 +138,7 @@ class _Level:
         for order in self.orders:
             flag = goes_up[order]
             orders.append(np.concatenate([order[~flag], order[flag]]))
-        return _Level(
+        return _Nodes(
             orders=orders,
             count=counts,
             node=node,
@@ -159,7 +159,7 @@ class _Level:
 def _loss(items: Codes, count: Ints, node: Ints, boxes: Sequence[Box], states: Sequence[State]) -> Reals:
     """Σ of normalised extents of each node whose records are listed node by node; no node is without records."""
     size = np.bincount(node, weights=count).astype(np.int64)
-    start = np.cumsum(size) - size
+    start = starts(size)[:-1]
     total = np.zeros(len(size))
     for b, state in zip(boxes, states, strict=True):
         if b.words:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,30 +11,39 @@ import polars as pl
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import DistinctLDiversity, EntropyLDiversity, FrequencyLDiversity
 from showthrough.criteria.m_uniqueness import MUniqueness
-from showthrough.errors import InputError
+from showthrough.errors import InputError, NotEligibleError
 from showthrough.republishing.history_guided import Repair, history_guided
 from showthrough.republishing.m_invariance import m_invariant
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.codes import positions
+from showthrough.table.ragged import owners, starts
 
+STRATEGIES = ("independent", "history-guided", "m-invariance", "guarded")
 REPAIRS = ("report", "counterfeits", "dissolve", "hold")
 
 
-def values_per_group(criteria: Sequence[Any], strategy: str) -> int:
-    """The l or m that the criteria ask for."""
+def values_wanted(criteria: Sequence[Any]) -> int | None:
+    """The l or m that the criteria ask for, if they do."""
     wanted = [
         float(c.m if isinstance(c, MUniqueness) else c.l)
         for c in criteria
         if isinstance(c, (MUniqueness, DistinctLDiversity, FrequencyLDiversity, EntropyLDiversity))
     ]
-    if not wanted:
+    return int(np.ceil(max(wanted))) if wanted else None
+
+
+def values_per_group(criteria: Sequence[Any], strategy: str) -> int:
+    """The same for a strategy that cannot do without."""
+    wanted = values_wanted(criteria)
+    if wanted is None:
         raise InputError(
             f"The strategy {strategy} needs to know how many values a group must hold: give MUniqueness(m) or an "
-            "l-diversity (--m-unique, --frequency-l, …)."
+            "l-diversity in criteria=.",
+            parameters=("criteria",),
         )
-    return int(np.ceil(max(wanted)))
+    return wanted
 
 
 def by_signature(
@@ -66,8 +74,8 @@ def by_signature(
                 hold_back=hold_back,
                 seed=seed,
             )
-        except InputError as problem:
-            raise InputError(_named(str(problem), past)) from None
+        except NotEligibleError as problem:
+            raise problem.naming(f"the value {past.values[problem.code]!r}") from None
         group[mine] = np.where(found.group >= 0, found.group + base, -1)
         fakes.append((found.counterfeit_group + np.int32(base), found.counterfeit_value))
         base, held = base + found.groups, held + found.held.size
@@ -142,10 +150,5 @@ def slots(past: Past) -> tuple[Ints, Ints]:
     np.subtract.at(left, past.last_group[stayed].astype(np.int64) * span + past.value[stayed], 1)
     if (left < 0).any():
         raise InputError("More persons of a group have a value than the last release published of it: values changed.")
-    slot = np.repeat(np.arange(left.size), left)
+    slot = owners(starts(left))
     return slot // span, slot % span
-
-
-def _named(message: str, past: Past) -> str:
-    """The kernel speaks of codes; people know values."""
-    return re.sub(r"value code (\d+)", lambda found: f"the value {past.values[int(found[1])]!r}", message)

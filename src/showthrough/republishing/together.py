@@ -10,7 +10,7 @@ from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
 from showthrough.register.register import Register
 from showthrough.release.release import Release
-from showthrough.republishing.people import certain_ids
+from showthrough.republishing.figures import certain
 from showthrough.republishing.tied import joint
 
 
@@ -26,7 +26,7 @@ def told_together(table: Table, history: Sequence[Release], release: Release, *,
         before, after, how = _posteriors(table, history, release, changed)
     except (ContradictionError, NotConvergedError) as problem:
         return f"Beside the history it could not be judged: {problem.shareable}"
-    old, new = certain_ids(before), certain_ids(after)
+    old, new = certain(before), certain(after)
     return (
         f"Beside the history ({how}) a reader is certain about {len(new)} of {after.ids.len()} persons, "
         f"{len(new - old)} of them by this release, and guesses {float(after.largest().sum()):.1f} right on average."

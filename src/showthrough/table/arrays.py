@@ -1,4 +1,4 @@
-"""The array types of the inference room."""
+"""The array types of the package."""
 
 from __future__ import annotations
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from showthrough.table.arrays import Codes, Ints
 
 NOWHERE = -1
 _FEW = 100  # texts that occur this often on average are looked up rather than joined
+_ROOM = 2**62  # keys of several columns stay below this
 _SPARSE = 4  # an array may be this many times longer than what is looked up in it
 
 
@@ -67,3 +69,33 @@ def _close_together(columns: Sequence[pl.Series]) -> tuple[list[Ints], int] | No
     if high - low >= _SPARSE * sum(a.size for a in arrays) + 1000:
         return None
     return [a - low for a in arrays], high - low + 1
+
+
+def distinct(columns: Sequence[npt.NDArray[np.integer]]) -> tuple[Ints, Ints]:
+    """One index for each distinct row of the columns (codes from −1), and the distinct row of each index.
+
+    >>> distinct([np.array([3, -1, 3, 3]), np.array([0, 0, 0, 1])])[1].tolist()
+    [1, 0, 1, 2]
+    """
+    key = np.zeros(columns[0].size, dtype=np.int64)
+    space = 1
+    for column in columns:
+        size = int(column.max(initial=-1)) + 2
+        if space * size > _ROOM:
+            first, key = _ranked(key)
+            space = first.size
+        key *= size
+        key += column
+        key += 1
+        space *= size
+    return _ranked(key)
+
+
+def _ranked(key: Ints) -> tuple[Ints, Ints]:
+    order = np.argsort(key)
+    ordered = key[order]
+    new = np.ones(key.size, dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    rank = np.empty(key.size, dtype=np.int64)
+    rank[order] = np.cumsum(new) - 1
+    return order[new], rank

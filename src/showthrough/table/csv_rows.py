@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import FileError
+from showthrough.table.arrays import Flags, Ints
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
@@ -16,8 +17,6 @@ _CHUNK = 1 << 24
 _QUOTE, _LINE_FEED, _RETURN = ord('"'), ord("\n"), ord("\r")
 
 Letters = npt.NDArray[np.uint8]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def inside_quotes(letters: Letters, *, quoted: bool = False) -> Flags:
     return inside
 
 
-def measure(data: bytes, name: str, *, separator: str, width: int, first_line: int) -> Measured:
+def measure_rows(data: bytes, name: str, *, separator: str, width: int, first_line: int) -> Measured:
     """Every record has ``width`` fields and its quotes close; ``data`` ends in a line end."""
     whole = np.frombuffer(data, dtype=np.uint8)
     records, blank = 0, []

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.errors import FileError
-from showthrough.table.csv_rows import SEPARATORS, inside_quotes, measure
+from showthrough.table.csv_rows import SEPARATORS, inside_quotes, measure_rows
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -59,7 +59,7 @@ def check(raw: bytes, name: str, encoding: str | None = None) -> CsvText:
     data = data[skipped:] if data.endswith(b"\n") else data[skipped:] + b"\n"
     header = _first_record(data, name)
     separator, columns = _header(header, name)
-    found = measure(data, name, separator=separator, width=len(columns), first_line=first_line)
+    found = measure_rows(data, name, separator=separator, width=len(columns), first_line=first_line)
     if found.records < 2:
         raise FileError(f"{name} is empty: it has a header but no rows.")
     return CsvText(columns, separator, found.without_blank_lines(data)[len(header) :], found.records - 1)

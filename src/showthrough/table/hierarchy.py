@@ -23,14 +23,12 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.table import hierarchy_file, hierarchy_rules
+from showthrough.table.arrays import Codes
+from showthrough.table.hierarchy_rules import ROOT
 from showthrough.table.hierarchy_tree import draw
 from showthrough.table.texts import as_text
 
-ROOT = "*"
-
 _LISTED = 20
-
-Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, repr=False)

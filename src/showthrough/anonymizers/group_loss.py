@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.table.arrays import Codes, Ints, Reals
+from showthrough.table.ragged import starts
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Cost:
     """Σ |G|² + n · suppressed."""
 
 
-def bounds(values: npt.NDArray[np.integer], order: Ints, start: Ints) -> tuple[Codes, Codes]:
+def group_ends(values: npt.NDArray[np.integer], order: Ints, start: Ints) -> tuple[Codes, Codes]:
     """Lowest and highest value of each group; ``order`` sorts the rows by group, ``start`` is where each begins."""
     sorted_values = values[order]
     return (
@@ -85,8 +86,8 @@ def column_loss(column: QuasiColumn, group: npt.NDArray[np.integer], order: Ints
         present = np.unique(key // column.size, return_counts=True)[1]
         return np.where(present > 1, present / column.size, 0.0)
     if column.shown == "label":
-        return label_loss(column, *bounds(column.rank[column.codes], order, start))
-    low, high = bounds(column.codes, order, start)
+        return label_loss(column, *group_ends(column.rank[column.codes], order, start))
+    low, high = group_ends(column.codes, order, start)
     if column.values is None or not column.extent:
         return np.zeros(len(start))
     return np.asarray((column.values[high] - column.values[low]) / column.extent)
@@ -97,7 +98,7 @@ def group_losses(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer])
     order = np.argsort(group, kind="stable")
     order = order[np.searchsorted(group[order], 0) :]
     size = np.bincount(group[order]).astype(np.int64)
-    start = np.concatenate([[0], np.cumsum(size)[:-1]]).astype(np.int64) if len(size) else np.zeros(0, dtype=np.int64)
+    start = starts(size)[:-1]
     if not len(size):
         return size, np.zeros((0, len(columns)))
     return size, np.stack([column_loss(column, group, order, start) for column in columns], axis=1)
@@ -127,17 +128,17 @@ def merge_alike(columns: Sequence[QuasiColumn], group: npt.NDArray[np.integer]) 
         return merged
     rows = np.flatnonzero(group >= 0)
     order = np.argsort(dense, kind="stable")
-    start = np.concatenate([[0], np.cumsum(np.bincount(dense))[:-1]]).astype(np.int64)
+    start = starts(np.bincount(dense))[:-1]
     parts: list[npt.NDArray[np.int64]] = []
     for column in columns:
         codes = column.codes[rows]
         if column.shown == "set":
             parts.append(_same_sets(dense, codes, column.size))
         elif column.shown == "range":
-            low, high = bounds(codes, order, start)
+            low, high = group_ends(codes, order, start)
             parts += [low.astype(np.int64), high.astype(np.int64)]
         else:
-            low, high = bounds(column.rank[codes], order, start)
+            low, high = group_ends(column.rank[codes], order, start)
             level = common_level(column, low, high)
             leaf = np.empty(column.size, dtype=np.int64)
             leaf[column.rank] = np.arange(column.size)

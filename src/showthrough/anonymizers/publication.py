@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.made import Made
-from showthrough.anonymizers.methods import Grouped
+from showthrough.anonymizers.methods import Groups
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
-from showthrough.criteria.counts import of_release
 from showthrough.criteria.criterion import Check
 from showthrough.criteria.population import DeltaPresence, KMap
+from showthrough.criteria.published import of_release
 from showthrough.errors import InputError, InternalError
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading
@@ -31,11 +31,9 @@ from showthrough.release.roles import make_roles
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.frames import to_polars
 
-GROUP = "group"
-
 
 def publish(
-    table: Table, grouped: Grouped, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
+    table: Table, grouped: Groups, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
 ) -> Release:
     """The release of some kind that shows these groups; rows in an order that tells nothing."""
     if not (grouped.group >= 0).any():
@@ -51,10 +49,10 @@ def publish(
     return release.with_link(_link(table, order, source.rows, release))
 
 
-def _exact(table: Table, grouped: Grouped, order: Any) -> Source:
+def _exact(table: Table, grouped: Groups, order: Any) -> Source:
     """Every record as it is, with the number of its group."""
     assert table.sensitive is not None
-    label = _free(GROUP, [*table.quasi, table.sensitive, *([table.id] if table.id else [])])
+    label = table.group_label
     columns = [*([table.id] if table.id else []), *table.quasi, table.sensitive]
     number = pl.Series(label, grouped.group[order].astype(np.int64) + 1)
     rows = table.frame.select(columns)[order].with_columns(number)
@@ -62,14 +60,14 @@ def _exact(table: Table, grouped: Grouped, order: Any) -> Source:
     return Source(rows, roles)
 
 
-def _cells(table: Table, grouped: Grouped, order: Any) -> Source:
+def _cells(table: Table, grouped: Groups, order: Any) -> Source:
     """Every record with the cells of its group."""
     source = _centroids(table, grouped, order)
     coded = {c: _coded(table, c, source.rows[c]) for c in table.quasi}
     return Source(table_of({**{c: source.rows[c] for c in source.rows.columns}, **coded}), source.roles)
 
 
-def _centroids(table: Table, grouped: Grouped, order: Any) -> Source:
+def _centroids(table: Table, grouped: Groups, order: Any) -> Source:
     """Every record with what the method found for its group."""
     assert grouped.cells is not None
     group = grouped.group[order]
@@ -81,7 +79,7 @@ def _centroids(table: Table, grouped: Grouped, order: Any) -> Source:
     return Source(rows, roles, options={"nominal": [c for c in table.quasi if rows[c].dtype == pl.String]})
 
 
-_SHOWN: Mapping[Shows, Callable[[Table, Grouped, Any], Source]] = {
+_SHOWN: Mapping[Shows, Callable[[Table, Groups, Any], Source]] = {
     Shows.EXACT: _exact,
     Shows.CELLS: _cells,
     Shows.CENTROIDS: _centroids,
@@ -122,7 +120,7 @@ def _link(table: Table, order: Any, cells: pl.DataFrame, release: Release) -> pl
     return pl.DataFrame({"id": table.frame[table.id or ""].gather(order), "group": joined[label]})
 
 
-def verified(table: Table, grouped: Grouped, release: Release, criteria: Sequence[Any]) -> tuple[Check, ...]:
+def verified(table: Table, grouped: Groups, release: Release, criteria: Sequence[Any]) -> tuple[Check, ...]:
     """The criteria applied to the release itself, whoever made it."""
     counted = of_release(release, reference=None if table.sensitive is None else table.frame)
     found = []
@@ -140,7 +138,7 @@ def verified(table: Table, grouped: Grouped, release: Release, criteria: Sequenc
     return tuple(found)
 
 
-def _population(table: Table, grouped: Grouped, release: Release) -> Ints:
+def _population(table: Table, grouped: Groups, release: Release) -> Ints:
     """Persons of the population in each group of the release; groups that print the same are one."""
     if release.form.shows is Shows.EXACT or grouped.cells is None or grouped.persons is None:
         raise InputError("k-map and δ-presence are about generalized quasi-identifiers: publish a generalized release.")
@@ -154,7 +152,7 @@ def _population(table: Table, grouped: Grouped, release: Release) -> Ints:
     return joined.to_numpy().astype(np.int64)
 
 
-def alike(table: Table, grouped: Grouped) -> Codes:
+def seen_groups(table: Table, grouped: Groups) -> Codes:
     """The group of each row as readers see it: groups that print the same cells are one."""
     if grouped.cells is None or not (grouped.group >= 0).any():
         return grouped.group
@@ -164,7 +162,7 @@ def alike(table: Table, grouped: Grouped) -> Codes:
     return merged
 
 
-def cost(table: Table, group: Codes, criteria: Sequence[Any], release: Release | None = None) -> Utility:
+def utility_of(table: Table, group: Codes, criteria: Sequence[Any], release: Release | None = None) -> Utility:
     """What the groups cost a reader of quasi-identifiers; with a generalized release, what its cells do."""
     k = max([c.k for c in criteria if hasattr(c, "k")], default=None)
     trees = {c.name: table.shape.hierarchies[c.name] for c in table.columns if c.shown == "label"}
@@ -186,7 +184,7 @@ def cost(table: Table, group: Codes, criteria: Sequence[Any], release: Release |
 
 
 def made(
-    table: Table, grouped: Grouped, checks: Sequence[Check], *, method: str, began: float, utility: Utility | None
+    table: Table, grouped: Groups, checks: Sequence[Check], *, method: str, began: float, utility: Utility | None
 ) -> Made:
     """Put together what the publisher should know."""
     return Made(
@@ -199,9 +197,3 @@ def made(
         notes=grouped.notes,
         plan=grouped.plan,
     )
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from showthrough.register.arrays import Flags, positions
 from showthrough.register.attribute import Attribute, Candidates, matched
+from showthrough.table.arrays import Flags
+from showthrough.table.ragged import items_of
 
 ONE, SEVERAL, NONE = "one group", "several groups", "no group"
 ONE_COLUMN = "no cell of this column covers the value"
@@ -76,7 +77,7 @@ def _covered(attribute: Attribute) -> Flags:
     """Whether a cell that some group has covers each value; the last entry is for an unknown one (−1)."""
     used = np.unique(attribute.group)
     covered = np.full(attribute.values + 1, bool(used.size) and bool(attribute.everything[used].any()))
-    at, _ = positions(attribute.start, used)
+    at, _ = items_of(attribute.start, used)
     runs = np.zeros(covered.size, dtype=np.int64)  # that begin at a value, less those that end there
     np.add.at(runs, attribute.low[at], 1)
     np.subtract.at(runs, attribute.high[at], 1)

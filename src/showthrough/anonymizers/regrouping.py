@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.anonymizers.boxes import State, box
-from showthrough.anonymizers.columns import QuasiColumn, combined_key
+from showthrough.anonymizers.group_loss import group_losses
 from showthrough.anonymizers.k_member import k_member
-from showthrough.anonymizers.loss import group_losses
 from showthrough.anonymizers.mondrian import mondrian
-from showthrough.anonymizers.regrow import Field, Growth, judge_dense, regrow
+from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key
+from showthrough.anonymizers.regrow import Growth, Records, judge_dense, regrow
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.table.arrays import Ints, Reals
+from showthrough.table.ragged import starts
 
 NEIGHBOURS = 12
 """Groups that are taken apart together in a block."""
@@ -39,7 +40,7 @@ TARGETS = 20
 """Costly groups taken apart in one pass."""
 
 
-class Grouping:
+class Regrouping:
     """Groups 0, 1, … of the records, their sizes and losses; every change keeps the requirement."""
 
     def __init__(
@@ -49,7 +50,7 @@ class Grouping:
         boxes = [box(column) for column in columns]
         states = [box_.start(column.codes) for box_, column in zip(boxes, columns, strict=True)]
         total = requirement.total
-        self.field = Field(boxes, states, requirement, total / max(1, total.sum()))
+        self.records = Records(boxes, states, requirement, total / max(1, total.sum()))
         self.rows = len(columns[0].codes)
         self.weight = np.array([column.weight for column in columns])
         self.density = self._density()
@@ -67,7 +68,7 @@ class Grouping:
         order = np.lexsort([column.rank[column.codes] for column in reversed(by_size)])
         found: list[tuple[float, int, Ints]] = []
         for spread in (0.0,) if self.requirement.plain else STARTS:
-            grown = grow(self.columns, self.field, order, self.density, spread)
+            grown = grow(self.columns, self.records, order, self.density, spread)
             if grown is not None:
                 size, losses = group_losses(self.columns, grown)
                 found.append((float(size @ (losses @ self.weight)), len(found), grown))
@@ -102,7 +103,7 @@ class Grouping:
         of_row = block[self.group]
         count = np.bincount(of_row)
         order = np.argsort(of_row, kind="stable")
-        begin = np.cumsum(count) - count
+        begin = starts(count)[:-1]
         old = np.bincount(block, weights=self.size * self.losses, minlength=len(count))
         group = self.group.copy()
         offset = len(self.size)
@@ -114,7 +115,7 @@ class Grouping:
             place = np.arange(int(count[some].max()))
             inside = place < count[some][:, None]
             table = np.where(inside, order[np.minimum(begin[some][:, None] + place, self.rows - 1)], -1)
-            grown = regrow(self.field, table, priority, growth)
+            grown = regrow(self.records, table, priority, growth)
             better = grown.fine & (grown.lost < old[some] - 1e-4)
             code = offset + np.arange(len(some))[:, None] * (len(place) + 1) + grown.assign
             change = inside & better[:, None]
@@ -137,9 +138,9 @@ class Grouping:
         priority = [self.density[rows] * jitter, jitter, -self.losses[self.group[rows]] * jitter][generator.integers(3)]
         columns = [replace(column, codes=column.codes[rows]) for column in self.columns]
         requirement = self.requirement.part(rows)
-        states = [state[:, rows] for state in self.field.states]
-        field = replace(self.field, states=states, requirement=requirement)
-        grown = grow(columns, field, np.arange(len(rows)), priority, float(generator.choice(SPREADS)))
+        states = [state[:, rows] for state in self.records.states]
+        records = replace(self.records, states=states, requirement=requirement)
+        grown = grow(columns, records, np.arange(len(rows)), priority, float(generator.choice(SPREADS)))
         if grown is None:
             return
         size, losses = group_losses(columns, grown)
@@ -152,7 +153,7 @@ class Grouping:
         """The group and the groups nearest to one of its records, about ``rows`` records in all."""
         row = int(self.generator.choice(np.flatnonzero(self.group == target)))
         distance = np.zeros(self.rows)
-        for box_, state in zip(self.field.boxes, self.field.states, strict=True):
+        for box_, state in zip(self.records.boxes, self.records.states, strict=True):
             distance += box_.joint(state, state[:, row : row + 1]) * self.generator.uniform(0.5, 1.5)
         if self.generator.random() < 0.5:
             near = np.full(len(self.size), np.inf)
@@ -197,15 +198,15 @@ class Grouping:
         return np.lexsort([self.generator.random(len(member)), *fine, *coarse])
 
 
-def grow(columns: Sequence[QuasiColumn], field: Field, order: Ints, density: Reals, spread: float) -> Ints | None:
+def grow(columns: Sequence[QuasiColumn], records: Records, order: Ints, density: Reals, spread: float) -> Ints | None:
     """k-member growth with the left-over records placed; None when the requirement cannot be kept that way."""
-    group, left = k_member(columns, field.requirement, order, density, spread=spread)
+    group, left = k_member(columns, records.requirement, order, density, spread=spread)
     if len(left) == len(group):
         return None
     if not len(left):
         return group
     kept = np.flatnonzero(group >= 0)
-    made = _Made(columns, field, kept, group)
+    made = _Made(columns, records, kept, group)
     for row in left.tolist():
         best = made.cheapest(row)
         if best < 0:
@@ -217,49 +218,49 @@ def grow(columns: Sequence[QuasiColumn], field: Field, order: Ints, density: Rea
 class _Made:
     """Boxes, sizes and losses of finished groups while left-over records join them."""
 
-    def __init__(self, columns: Sequence[QuasiColumn], field: Field, kept: Ints, group: Ints) -> None:
-        self.field = field
+    def __init__(self, columns: Sequence[QuasiColumn], records: Records, kept: Ints, group: Ints) -> None:
+        self.records = records
         owner = group[kept]
         size, losses = group_losses([replace(column, codes=column.codes[kept]) for column in columns], owner)
         self.size: Ints = size
         self.lost = losses @ np.array([column.weight for column in columns])
         order = kept[np.argsort(owner, kind="stable")]
-        start = np.cumsum(size) - size
+        start = starts(size)[:-1]
         self.boxes: list[State] = []
-        for box_, state in zip(field.boxes, field.states, strict=True):
+        for box_, state in zip(records.boxes, records.states, strict=True):
             inside = state[:, order]
             if box_.words:
                 self.boxes.append(np.bitwise_or.reduceat(inside, start, axis=1))
             else:
                 low, high = np.minimum.reduceat(inside[0], start), np.maximum.reduceat(inside[1], start)
                 self.boxes.append(np.stack([low, high]))
-        sensitive, values = field.requirement.sensitive, len(field.share)
+        sensitive, values = records.requirement.sensitive, len(records.share)
         self.counts: npt.NDArray[np.int64] | None = None
-        if not field.requirement.plain and sensitive is not None:
+        if not records.requirement.plain and sensitive is not None:
             cell = owner * values + sensitive[kept]
             self.counts = np.bincount(cell, minlength=len(size) * values).reshape(len(size), values)
 
     def cheapest(self, row: int) -> int:
         """Put the row into the group with the least rise that still satisfies the requirement; -1 if none near does."""
-        ones = [state[:, row : row + 1] for state in self.field.states]
+        ones = [state[:, row : row + 1] for state in self.records.states]
         joint = np.zeros(len(self.size))
-        for box_, state, one in zip(self.field.boxes, self.boxes, ones, strict=True):
+        for box_, state, one in zip(self.records.boxes, self.boxes, ones, strict=True):
             joint += box_.joint(state, one)
         rise = (self.size + 1) * joint - self.size * self.lost
         best = int(rise.argmin())
-        sensitive = self.field.requirement.sensitive
+        sensitive = self.records.requirement.sensitive
         if self.counts is not None and sensitive is not None:
             near = np.argsort(rise, kind="stable")[:TRIES]
             counts = self.counts[near]
             counts[:, sensitive[row]] += 1
-            flags = judge_dense(self.field.requirement, counts)
+            flags = judge_dense(self.records.requirement, counts)
             if not flags.any():
                 return -1
             best = int(near[flags.argmax()])
             self.counts[best, sensitive[row]] += 1
         self.lost[best] = joint[best]
         self.size[best] += 1
-        for box_, state, one in zip(self.field.boxes, self.boxes, ones, strict=True):
+        for box_, state, one in zip(self.records.boxes, self.boxes, ones, strict=True):
             if box_.words:
                 state[:, best] |= one[:, 0]
             else:

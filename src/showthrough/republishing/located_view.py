@@ -18,23 +18,24 @@ from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.policy import SLACK
 from showthrough.register.locating import locate, names_of
 from showthrough.register.register import Register
 from showthrough.release.release import Release
+from showthrough.republishing.figures import over
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import values_of_groups
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
+from showthrough.table.ragged import owners
 
 ROUNDS = 30
 MOST = 2000  # pairs (person, group that it fits) that are inferred from without being asked to
 
 
 @dataclass(frozen=True, eq=False)
-class Located:
+class LocatedView:
     """Persons of the table whose likeliest value exceeds a limit for readers who locate them."""
 
     limit: float
@@ -52,9 +53,9 @@ class Located:
         )
 
 
-def located(
+def located_view(
     table: Table, releases: Sequence[Release], limit: float, *, changed: str = "refuse", most: int | None = None
-) -> Located:
+) -> LocatedView:
     """Infer with the quasi-identifiers of the table instead of the groups of its persons.
 
     Readers know who is in a release. Of persons who are not in the table any more, they know nothing.
@@ -68,13 +69,13 @@ def located(
             pairs += membership[name].height
     if most is not None and pairs > most:
         reason = f"persons and the groups they fit make {pairs} pairs, more than {most}: audit it with a register."
-        return Located(limit, 0, table.rows, reason)
+        return LocatedView(limit, 0, table.rows, reason)
     try:
         post = infer(releases, membership=membership, changed=changed)
     except (InputError, NotConvergedError) as problem:
-        return Located(limit, 0, table.rows, problem.shareable)
+        return LocatedView(limit, 0, table.rows, problem.shareable)
     here = post.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()
-    return Located(limit, int((_over(post, limit) & here).sum()), table.rows, posterior=post)
+    return LocatedView(limit, int((over(post, limit) & here).sum()), table.rows, posterior=post)
 
 
 def _fitting(table: Table, release: Release) -> pl.DataFrame:
@@ -92,14 +93,14 @@ def _fitting(table: Table, release: Release) -> pl.DataFrame:
         return own
     people = Register.of(table.frame[inside], id=table.id or "", quasi=table.quasi)
     found = locate(release, release.name, people).candidates
-    person = np.repeat(np.arange(inside.size), np.diff(found.start))
+    person = owners(found.start)
     fits = pl.DataFrame({"id": mine.gather(inside[person]), "group": release.labels.gather(found.group)})
     return pl.concat([own, fits]).unique(maintain_order=True)
 
 
 def without_overlaps(
-    past: Past, proposal: Proposal, look: Callable[[Proposal], Located], allowed: Callable[[Proposal], bool]
-) -> tuple[Proposal, Located, str]:
+    past: Past, proposal: Proposal, look: Callable[[Proposal], LocatedView], allowed: Callable[[Proposal], bool]
+) -> tuple[Proposal, LocatedView, str]:
     """Merge the groups that persons over the limit fit, until nobody is; the last word of why not, if so.
 
     Groups with the same values go first: readers who know the groups learn nothing from their merger.
@@ -108,9 +109,9 @@ def without_overlaps(
     for _ in range(ROUNDS):
         if seen.reason or not seen.over or seen.posterior is None:
             return proposal, seen, ""
-        over = _over(seen.posterior, seen.limit)
+        exceeding = over(seen.posterior, seen.limit)
         kinds = [frozenset(values) for values in values_of_groups(past, proposal)]
-        ways = [_merged(proposal, seen.posterior, over, kinds), _merged(proposal, seen.posterior, over, None)]
+        ways = [_merged(proposal, seen.posterior, exceeding, among) for among in (kinds, None)]
         if ways == [None, None]:
             return proposal, seen, "Nothing is left to merge: earlier releases alone leave them over the limit."
         better = next((way for way in ways if way is not None and allowed(way)), None)
@@ -120,14 +121,8 @@ def without_overlaps(
     return proposal, seen, f"{ROUNDS} rounds of merging did not suffice."
 
 
-def _over(post: Posterior, limit: float) -> Flags:
-    """Persons whose likeliest value exceeds the limit, in the order of ``post.ids``."""
-    over: Flags = post.largest() > limit + SLACK
-    return over
-
-
 def _merged(
-    proposal: Proposal, post: Posterior, over: Flags, kinds: Sequence[frozenset[int]] | None
+    proposal: Proposal, post: Posterior, exceeding: Flags, kinds: Sequence[frozenset[int]] | None
 ) -> Proposal | None:
     """Join, for each person over the limit, the groups of the newest release that it fits; pairs where it is one.
 
@@ -135,7 +130,7 @@ def _merged(
     """
     groups = int(proposal.group.max(initial=-1)) + 1
     parent = np.arange(groups)
-    fitting = post.groups_of(post.names[-1], people=over).drop_nulls("group")
+    fitting = post.groups_of(post.names[-1], people=exceeding).drop_nulls("group")
     fitting = fitting.group_by("id", maintain_order=True).agg(pl.col("group").cast(pl.Int64) - 1)
 
     def root(g: int) -> int:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.register.arrays import Codes, Flags, Ints, starts
 from showthrough.register.axis import Axis
+from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import ranks, starts
 
 LEAF = 128  # boxes; more are cut
 COPIES = 24  # entries of one level, per box
@@ -67,7 +68,7 @@ class _Level:
     box: Ints
 
 
-def grow(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Ints, Ints]) -> Tree:
+def grow_tree(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Ints, Ints]) -> Tree:
     """Cut until the leaves are small or cutting does not help; ``entries`` are roots, ascending, and their boxes."""
     sizes = np.array([axis.size for axis in axes], dtype=np.int32)
     whole = np.repeat(sizes[None, :] - 1, roots, axis=0)
@@ -86,7 +87,7 @@ def grow(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Ints, In
         split = attribute >= 0
         stays = ~split[level.node]
         open_count, opened = np.bincount(level.node[stays], minlength=nodes), level.box[stays]
-        child = offset + nodes + 2 * (np.cumsum(split) - 1)
+        child = offset + nodes + 2 * ranks(split)
         for column, part in zip(columns, (attribute, cut, child, open_count, opened, cover_count, cover), strict=True):
             column.append(part)
         offset += nodes
@@ -121,7 +122,7 @@ def _cuts(axes: Sequence[Axis], boxes: Boxes, level: _Level) -> tuple[Codes, Cod
     some = np.flatnonzero(large[level.node])
     if not some.size:
         return attribute, cut, 0
-    compact = np.cumsum(large) - 1
+    compact = ranks(large)
     own = np.flatnonzero(large)
     node, box = level.node[some], level.box[some]
     first = starts(count[own])
@@ -175,7 +176,7 @@ def _children(boxes: Boxes, level: _Level, attribute: Codes, cut: Codes) -> _Lev
     at, by = np.arange(split.size), attribute[split]
     high[2 * at, by] = cut[split] - 1
     low[2 * at + 1, by] = cut[split]
-    rank = np.cumsum(attribute >= 0) - 1
+    rank = ranks(attribute >= 0)
     some = np.flatnonzero(attribute[level.node] >= 0)
     node, box = level.node[some], level.box[some]
     by, value = attribute[node], cut[node]

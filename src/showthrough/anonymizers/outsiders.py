@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from showthrough.anonymizers.columns import QuasiColumn
+from showthrough.anonymizers.demands import requirement, searchable
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.refusals import out_of_reach
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.counts import GroupCounts
@@ -57,8 +58,6 @@ class Population:
 
     def requirement(self, *, suppress: bool = False) -> Requirement:
         """What every group of the population must satisfy; refused if that is out of reach and no row may go."""
-        from showthrough.anonymizers.methods import requirement, searchable
-
         if not any(isinstance(c, (DeltaPresence, KMap)) for c in self.criteria):
             return requirement(self.table, self.criteria, suppress=suppress)
         stranger = self.table.values.len()

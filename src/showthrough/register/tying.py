@@ -1,4 +1,4 @@
-"""Place the persons of one release: by its ids, by a membership that is given, or by the register."""
+"""Tie the persons of one release to its groups: by its ids, by a membership that is given, or by the register."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.register.placing import Placing, Pool, one_each
+from showthrough.register.ties import Pool, Ties, one_each
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import one_kind
+from showthrough.table.ragged import owners, starts
 
 if TYPE_CHECKING:
     from showthrough.register.attribute import Candidates
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from showthrough.release.release import Release
 
 
-def place(release: Release, name: str, reader: Reader) -> Placing:
+def tie(release: Release, name: str, reader: Reader) -> Ties:
     """Who can be in which group of the release called ``name``."""
     if name in reader.membership:
         return _by_membership(release, name, reader.membership[name])
@@ -34,7 +35,7 @@ def place(release: Release, name: str, reader: Reader) -> Placing:
     return _one_per_row(release, name)
 
 
-def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Placing:
+def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Ties:
     """Take a list of candidates; members whom it does not name fill up the groups."""
     from showthrough.register.attribute import Candidates
 
@@ -56,7 +57,7 @@ def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Placing:
     return _settled(release, people, fits, present, outside=outside)
 
 
-def _by_register(release: Release, name: str, register: Register) -> Placing:
+def _by_register(release: Release, name: str, register: Register) -> Ties:
     """Locate the persons of the register by their quasi-identifiers."""
     from showthrough.register.locating import locate
 
@@ -76,32 +77,32 @@ def _settled(
     present: npt.NDArray[np.int8],
     *,
     outside: npt.NDArray[np.bool_] | None = None,
-) -> Placing:
+) -> Ties:
     """Apply the rules of membership; persons who are in no group drop out."""
     from showthrough.register.membership import membership
 
     rows = release.size.to_numpy().astype(np.int64) - _fakes(release)
     settled = membership(fits, rows=rows, present=present)
     somewhere = np.diff(settled.start) > 0
-    start = np.concatenate([[0], np.cumsum(np.diff(settled.start)[somewhere])])
+    start = starts(np.diff(settled.start)[somewhere])
     away = settled.outside if outside is None else settled.outside | outside
     first, groups = settled.groups_of_component()
     pools = tuple(
         Pool(groups[first[k] : first[k + 1]], int(settled.anonymous[k])) for k in np.flatnonzero(settled.anonymous)
     )
-    return Placing(
+    return Ties(
         ids.gather(np.flatnonzero(somewhere)),
-        start.astype(np.int64),
+        start,
         settled.group.astype(np.int64),
         away[somewhere],
         pools + _counterfeits(release),
     )
 
 
-def _one_per_row(release: Release, name: str) -> Placing:
+def _one_per_row(release: Release, name: str) -> Ties:
     """Without ids and register: a person per record, known only by its group."""
     rows = release.size.to_numpy().astype(np.int64) - _fakes(release)
-    group = np.repeat(np.arange(rows.size), rows)
+    group = owners(starts(rows))
     ids = pl.select((pl.lit(f"{name} #") + pl.int_range(1, group.size + 1).cast(pl.String)).alias("id")).to_series()
     return one_each(ids, group, _counterfeits(release))
 
@@ -121,9 +122,9 @@ def _counterfeits(release: Release) -> tuple[Pool, ...]:
     return tuple(Pool(np.array([g]), int(fakes[g])) for g in np.flatnonzero(fakes))
 
 
-def locatability_in(releases: Sequence[Release], reader: Reader) -> pl.DataFrame | None:
+def locatability_of(releases: Sequence[Release], reader: Reader) -> pl.DataFrame | None:
     """How well persons can be located in each release that publishes no ids."""
     names = reader.names_for(releases)
-    found = [place(r, name, reader).locatability for name, r in zip(names, releases, strict=True)]
+    found = [tie(r, name, reader).locatability for name, r in zip(names, releases, strict=True)]
     frames = [frame for frame in found if frame is not None]
     return pl.concat(frames) if frames else None

@@ -10,7 +10,7 @@ import polars as pl
 
 from showthrough.errors import InputError, ReleaseError
 from showthrough.register.attribute import Candidates
-from showthrough.register.centroids import Measure, nearest, within
+from showthrough.register.centroids import Measure, nearest, within_spreads
 from showthrough.table.arrays import Reals
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from showthrough.release.release import Release
 
 
-def near(release: Release, register: Register, shared: Sequence[str]) -> Candidates:
+def locate_by_centroids(release: Release, register: Register, shared: Sequence[str]) -> Candidates:
     """The groups with the nearest centroid, or all within the published spread, as the release asks for.
 
     Numbers count in standard deviations of the register (of the centroids, if everybody in the register
@@ -35,7 +35,7 @@ def near(release: Release, register: Register, shared: Sequence[str]) -> Candida
         spreads.append(free if width is None else release.records[width].cast(pl.Float64).fill_null(np.inf).to_numpy())
     x, c = np.stack(persons, axis=1), np.stack(centroids, axis=1)
     if release.locate == "within":
-        return within(x, c, spreads=np.stack(spreads, axis=1), measures=measures)
+        return within_spreads(x, c, spreads=np.stack(spreads, axis=1), measures=measures)
     return nearest(x, c, measures=measures)
 
 
@@ -53,8 +53,8 @@ def _scaled(release: Release, register: Register, column: str) -> tuple[Reals, R
     if theirs.dtype == pl.String:
         words = pl.concat([theirs, mine.drop_nulls().alias(theirs.name)]).unique(maintain_order=True)
         code = dict(zip(words, range(words.len()), strict=True))
-        known = mine.replace_strict(code, default=None, return_dtype=pl.Float64).fill_null(np.nan).to_numpy()
-        return known, theirs.replace_strict(code, return_dtype=pl.Float64).to_numpy(), Measure("nominal")
+        own = mine.replace_strict(code, default=None, return_dtype=pl.Float64).fill_null(np.nan).to_numpy()
+        return own, theirs.replace_strict(code, return_dtype=pl.Float64).to_numpy(), Measure("nominal")
     own = _numbers(mine.cast(pl.Float64, strict=False), mine, column)
     there = theirs.cast(pl.Float64).to_numpy()
     known = own[np.isfinite(own)]

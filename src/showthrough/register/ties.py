@@ -20,7 +20,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Placing:
+class Ties:
     """The groups that each named person fits, and the unnamed members.
 
     Groups are positions among the labels of the release. ``outside`` marks persons who may not be in
@@ -40,6 +40,6 @@ class Placing:
         return self.group.size == self.ids.len() and not self.outside.any()
 
 
-def one_each(ids: pl.Series, group: npt.NDArray[np.integer], pools: tuple[Pool, ...] = ()) -> Placing:
+def one_each(ids: pl.Series, group: npt.NDArray[np.integer], pools: tuple[Pool, ...] = ()) -> Ties:
     """Everybody in one known group."""
-    return Placing(ids, np.arange(ids.len() + 1), group.astype(np.int64), np.zeros(ids.len(), dtype=bool), pools)
+    return Ties(ids, np.arange(ids.len() + 1), group.astype(np.int64), np.zeros(ids.len(), dtype=bool), pools)

@@ -1,21 +1,23 @@
-"""What ``check`` looks at: releases of any kind, or plain tables whose columns are named."""
+"""What a check looks at: releases of any kind, or plain tables whose columns are named."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from showthrough.criteria.several import Roles
+from showthrough.criteria.several import FrameRoles
 from showthrough.errors import InputError
-from showthrough.register.history_file import read_history
+from showthrough.register.history_file import ReleaseEntry, read_history
 from showthrough.release.columns import gaps
 from showthrough.release.counted import CountedKind
-from showthrough.release.reading import Given, fill_roles, read_release
+from showthrough.release.reading import fill_roles, read_release
 from showthrough.release.release import Release
+from showthrough.release.roles import Given
 from showthrough.table.datapackage import read_datapackage
 from showthrough.table.files import read_table
 from showthrough.table.frames import scalar
@@ -23,7 +25,7 @@ from showthrough.table.frames import scalar
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that the command line names, and how files are read."""
+    """The columns that a request names for a file, and how it is read."""
 
     id: str | None
     sensitive: tuple[str, ...]
@@ -42,7 +44,7 @@ class Subject:
 
     name: str
     found: Any
-    roles: Roles
+    roles: FrameRoles
     group: str | None = None
     """The column that makes the groups of a frame, if one does."""
 
@@ -65,38 +67,23 @@ class Subject:
             sensitive = None
         quasi = [] if self.group is not None else list(self.roles.quasi or ())
         if not quasi and self.group is None:
-            raise InputError("Utility needs quasi-identifiers: name them with --quasi.")
+            raise InputError("Utility needs quasi-identifiers: name them with quasi=.", parameters=("quasi",))
         return Release.generalized(self.found, sensitive=sensitive, quasi=quasi, group=self.group)
 
 
-def columns_of(given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Names of columns, with commas between them or in several options."""
-    if given is None:
-        return None
-    return tuple(dict.fromkeys(name.strip() for text in given for name in text.split(",") if name.strip()))
+def read_subjects(entry: ReleaseEntry, columns: Columns) -> list[Subject]:
+    """A file or folder; a history file stands for all its releases."""
+    path = Path(entry.file)
+    if path.suffix == ".toml" and path.is_file():
+        return [Subject(r.name or path.stem, r, _roles(r, columns)) for r in read_history(path)[0]]
+    return [_subject(path, entry, columns)]
 
 
-def read_subjects(paths: Sequence[Path], values: Sequence[Path] | None, columns: Columns) -> list[Subject]:
-    """Every file and folder; a history file stands for all its releases."""
-    if values and len(values) != len(paths):
-        raise InputError(
-            f"{len(paths)} releases but {len(values)} tables of values: give --values once per release, in order."
-        )
-    found: list[Subject] = []
-    for k, path in enumerate(paths):
-        if path.suffix == ".toml" and path.is_file():
-            found += [Subject(r.name or path.stem, r, _roles(r, columns)) for r in read_history(path)[0]]
-        else:
-            found.append(_subject(path, values[k] if values else None, columns))
-    names = [subject.name for subject in found]
-    if len(set(names)) == len(names):
-        return found
-    return [Subject(f"{s.name} ({k})", s.found, s.roles, s.group) for k, s in enumerate(found, start=1)]
-
-
-def _subject(path: Path, values: Path | None, columns: Columns) -> Subject:
+def _subject(path: Path, entry: ReleaseEntry, columns: Columns) -> Subject:
+    named = {c: getattr(columns, c) for c in ("id", "group", "quasi", "count", "kind", "encoding")}
+    own = {name: told for name, told in entry.options().items() if name not in (*named, "values", "sensitive")}
     if path.is_dir():
-        release = read_release(path, values)
+        release = read_release(path, entry.values, **own)
         return Subject(release.name or path.name, release, _roles(release, columns))
     only = columns.sensitive[0] if len(columns.sensitive) == 1 else None
     given = Given(columns.id, only, columns.group, columns.quasi, columns.count)
@@ -104,22 +91,25 @@ def _subject(path: Path, values: Path | None, columns: Columns) -> Subject:
         described = read_datapackage(path) or {}
         given = fill_roles(given, described if len(columns.sensitive) < 2 else _without_values(described))
     kind = columns.kind
-    if kind is None and values is None and given.id is None and given.count is not None:
+    if kind is None and entry.values is None and given.id is None and given.count is not None:
         kind = CountedKind.name
-    paired = values is not None or (given.id is not None and given.group is not None and given.sensitive is not None)
-    if kind is not None or paired:
-        if len(columns.sensitive) > 1:
-            raise InputError("A release of this kind has one sensitive column: name one with --sensitive.")
-        named = {c: getattr(given, c) for c in ("id", "sensitive", "group", "quasi", "count")}
-        release = read_release(path, values, kind=kind, encoding=columns.encoding, **named)
-        return Subject(path.stem, release, Roles((), None, columns.others, columns.suppressed))
-    return _plain(path, given, columns)
+    paired = given.id is not None and given.group is not None and given.sensitive is not None
+    if kind is None and not own and not paired and entry.values is None:
+        return _plain(path, given, columns)
+    if len(columns.sensitive) > 1:
+        raise InputError(
+            "A release of this kind has one sensitive column: name one with sensitive=.", parameters=("sensitive",)
+        )
+    roles = {c: getattr(given, c) for c in ("id", "sensitive", "group", "quasi", "count")}
+    release = read_release(path, entry.values, kind=kind, encoding=columns.encoding, **roles, **own)
+    name = os.fspath(path.stem) if entry.name is None else entry.name
+    return Subject(name, release, FrameRoles((), None, columns.others, columns.suppressed))
 
 
-def _roles(release: Release, columns: Columns) -> Roles:
+def _roles(release: Release, columns: Columns) -> FrameRoles:
     """Groups with values of their own are those of the release, whatever quasi-identifiers other files have."""
     quasi = None if release.form.values_per_group else columns.quasi
-    return Roles(columns.sensitive, quasi, columns.others, columns.suppressed)
+    return FrameRoles(columns.sensitive, quasi, columns.others, columns.suppressed)
 
 
 def _plain(path: Path, given: Given, columns: Columns) -> Subject:
@@ -132,10 +122,11 @@ def _plain(path: Path, given: Given, columns: Columns) -> Subject:
         quasi = own if given.group is None else (given.group,)
     elif given.group is not None:
         raise InputError(
-            "Groups are named by a column (--group) or made by equal quasi-identifiers (--quasi): give one, or say "
-            "which kind of release this is with --kind."
+            "Groups are named by a column (group=) or made by equal quasi-identifiers (quasi=): give one, or say which "
+            "kind of release this is with kind=.",
+            parameters=("group", "quasi", "kind"),
         )
-    roles = Roles(sensitive, quasi, columns.others, columns.suppressed)
+    roles = FrameRoles(sensitive, quasi, columns.others, columns.suppressed)
     return Subject(path.stem, frame, roles, given.group)
 
 

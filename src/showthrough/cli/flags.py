@@ -1,0 +1,72 @@
+"""Parameters that a message names as Python spells them, said as the options of a command.
+
+>>> as_options('Names are missing: name them with quasi=, or missing="value" fills them.', ("quasi", "missing"))
+'Names are missing: name them with --quasi, or --missing value fills them.'
+>>> as_options("Give one with hierarchies={'zip': FILE}.", ["hierarchies"])
+'Give one with --hierarchy zip=FILE.'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from showthrough.errors import FieldError, ShowthroughError
+
+TOLD = (
+    "accept_violations",
+    "changed",
+    "criteria",
+    "exposed",
+    "hold_back",
+    "merge_overlaps",
+    "missing",
+    "policy",
+    "quasi",
+)
+"""Parameters that notes and remarks of a release name."""
+
+_OPTIONS = {
+    "hierarchies": "hierarchy",
+    "value_maps": "value-map",
+    "output": "kind",
+    "suppression_limit": "suppress",
+    "limits": "coding",
+}
+"""Options that are not called as their parameters are."""
+
+_OTHERWISE = {
+    'exposed="accept"': "--accept-exposed",
+    "in criteria=": "(--m-unique, --frequency-l, …)",
+    "policy=Policy(max_posterior=0.5)": "--max-posterior 0.5",
+    "Posterior.locatability tells": "--dry-run tells",
+    "Choose another folder.": "Choose another --folder.",
+}
+"""What is said in another way on the command line."""
+
+
+def option(parameter: str) -> str:
+    """The option that sets a parameter."""
+    return f"--{_OPTIONS.get(parameter, parameter).replace('_', '-')}"
+
+
+def as_options(message: str, parameters: Iterable[str]) -> str:
+    """The message with each of the parameters, and what it is set to, as an option."""
+    named = tuple(parameters)
+    for python, said in _OTHERWISE.items():
+        if "=" not in python or any(f"{name}=" in python for name in named):
+            message = message.replace(python, said)
+    for name in named:
+        flag = option(name)
+        message = re.sub(rf"\b{name}={{'([^']*)': (\w+)}}", rf"{flag} \1=\2", message)
+        message = re.sub(rf'\b{name}="([^"]*)"', rf"{flag} \1", message)
+        message = re.sub(rf"\b{name}=([A-Z]{{2,}})\b", rf"{flag} \1", message)
+        message = re.sub(rf"\b{name}=(True)?", flag, message)
+    return message
+
+
+def sentence(error: ShowthroughError, *, shareable: bool) -> str:
+    """What a command says of an error; an entry of the request goes by the name of its option."""
+    if isinstance(error, FieldError) and not error.where:
+        return f"{option(error.field)} {as_options(error.sentence, error.parameters)}"
+    return as_options(error.shareable if shareable else str(error), error.parameters)

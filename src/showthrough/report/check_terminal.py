@@ -1,0 +1,117 @@
+"""Checked releases as tables and sentences for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from showthrough.criteria.criterion import persons, text
+from showthrough.report.check import CheckContent, Limit, ReleaseContent, ResultContent, RiskContent, WorstGroup
+from showthrough.report.figure import Figures
+from showthrough.report.printable import printable
+from showthrough.report.tables import Column, WordTable
+from showthrough.report.terminal import Hints
+
+
+def show_check(console: Console, told: CheckContent, *, hints: Hints | None = None) -> None:
+    """All that the content holds."""
+    for name, tree in told.trees.items():
+        console.print(Text(printable(f"Hierarchy of {name} ({tree.rule})"), style="bold"))
+        console.print(Text("\n".join(printable(line) for line in tree.tree.split("\n"))))
+        console.print()
+    for k, entry in enumerate(told.releases):
+        if len(told.releases) > 1:
+            console.print(Text(printable(f"{'' if k == 0 else chr(10)}{entry.release}"), style="bold underline"))
+        _show_release(console, entry)
+    if told.holds is False and told.audience != "internal" and hints is not None:
+        console.print(Text(hints.internal, style="dim"))
+
+
+def _show_release(console: Console, entry: ReleaseContent) -> None:
+    for result in entry.results:
+        title = _title(result, several=len(entry.results) > 1)
+        rows = [(figure.name, _number(figure.value), figure.meaning) for figure in result.levels]
+        console.print(_table(title, ("criterion", "level", ""), rows))
+        if result.negations is not None:
+            console.print()
+            for row in result.negations:
+                console.print(Text(f"• {row['sentence']}"))
+        for limit in result.limits:
+            console.print()
+            _show_limit(console, limit)
+    if entry.risk is not None:
+        console.print()
+        console.print(Text(_risk(entry.risk)))
+    if entry.utility is not None:
+        console.print()
+        measured = [(figure.label, _number(figure.value), figure.meaning) for figure in entry.utility.measures()]
+        console.print(_table("Utility against the table", ("measure", "level", ""), measured))
+        for note in entry.utility.notes:
+            console.print(Text(printable(f"• {note}")))
+
+
+def _title(result: ResultContent, *, several: bool) -> str:
+    told = result.figures
+    column = f" of {result.sensitive}" if result.sensitive and several else ""
+    gone = f", {told['suppressed']} rows in no group" if told["suppressed"] else ""
+    who = f"{told['persons']} persons"
+    if told["counterfeits"]:
+        who = f"{told['persons'] - told['counterfeits']} persons and {told['counterfeits']} counterfeits"
+    return f"Levels{column}: {who} in {told['groups']} groups{gone}"
+
+
+def _show_limit(console: Console, limit: Limit) -> None:
+    style = "bold green" if limit.holds else "bold red"
+    console.print(Text(printable(f"{'pass' if limit.holds else 'FAIL'}  {limit.sentence}"), style=style))
+    if limit.holds:
+        return
+    if limit.worst[0].group is None:
+        more = limit.failing_groups - len(limit.worst)
+        rest = f", and {more} more fail" if more > 0 else ""
+        console.print(Text(f"      Worst: {_alike(limit.worst)}{rest}.", style="dim"))
+        return
+    rows = []
+    for entry in limit.worst:
+        label = ", ".join(f"{name} {cell}" for name, cell in (entry.group or {}).items())
+        rows.append((label or "everybody", _number(entry.level), persons(entry.persons)))
+    console.print(_table("Worst groups", ("group", "level", "size"), rows))
+
+
+def _alike(worst: Sequence[WorstGroup]) -> str:
+    """Groups without names, those of the same size and level told together."""
+    found = Counter((entry.persons, _number(entry.level)) for entry in worst)
+    told = [
+        f"{'a group' if n == 1 else f'{n} groups'} of {persons(size)}{'' if n == 1 else ' each'} at level {level}"
+        for (size, level), n in found.items()
+    ]
+    return ", ".join(told)
+
+
+def _table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> WordTable:
+    return WordTable(title, [Column(name, whole=name == "level") for name in names], rows)
+
+
+def _number(level: Any) -> str:
+    return "nan" if math.isnan(level) else text(level)
+
+
+def _risk(told: RiskContent) -> str:
+    risk = told.figures
+    lines = (
+        f"Re-identification (suppressed cells as {risk['suppressed_cells']}): {risk['uniques']} of {risk['records']} "
+        f"records are unique. Prosecutor: {_adversary(told.prosecutor)} above {text(risk['threshold'])}."
+    )
+    if told.journalist is not None:
+        lines += f" Journalist: {_adversary(told.journalist)} above it."
+    return f"{lines} Marketer: {100 * risk['marketer']:.3g} % of records expected to be found."
+
+
+def _adversary(found: Figures) -> str:
+    return (
+        f"{found['highest']:.3g} at worst, {found['average']:.3g} on average, {100 * found['above']:.3g} % of records"
+    )

@@ -1,0 +1,1 @@
+"""Use cases: a request (plain data that checks itself) goes in, a result comes out, with one `Progress`."""

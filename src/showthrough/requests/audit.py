@@ -1,0 +1,84 @@
+"""Audit a history: releases laid on top of each other, and what every person's reader can believe.
+
+The request is a history file with more entries: a history file *is* an audit request.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from showthrough.auditing import audit as auditing
+from showthrough.errors import FieldError
+from showthrough.progress import Progress
+from showthrough.register.history_file import HistoryEntries
+from showthrough.report.content import AuditContent, Facts, content, known_facts, people_frame, with_bounds
+from showthrough.table.entries import between
+
+
+@dataclass(frozen=True)
+class AuditRequest(HistoryEntries):
+    """What to read, and what to tell.
+
+    ``changed`` and ``whole_values`` are those of `audit`. ``people`` asks for a frame of every person's
+    probabilities and facts, ``bounds`` for sharp bounds in it, of persons whose likeliest value has at
+    least this probability.
+    """
+
+    changed: Literal["refuse", "split"] = "refuse"
+    whole_values: float | None = None
+    people: bool = False
+    bounds: float | None = None
+    audience: Literal["shareable", "internal"] = "shareable"
+
+    def check(self) -> None:
+        """Numbers in their ranges, and bounds where they can stand."""
+        super().check()
+        between("whole_values", self.whole_values, 0)
+        between("bounds", self.bounds, 0, 1)
+        if self.bounds is not None and not self.people:
+            raise FieldError(
+                "bounds", "adds columns to the people file: ask for one with people=FILE.", parameters=("people",)
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """An audit with the facts and the frame of people, as far as they were asked for."""
+
+    request: AuditRequest
+    audit: auditing.Audit
+    facts: Facts | None
+    people: pl.DataFrame | None
+
+    def content(self) -> AuditContent:
+        """What a report says to the audience of the request."""
+        return content(self.audit, audience=self.request.audience, known=self.facts)
+
+
+def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] | None = None) -> AuditResult:
+    """Read the history and audit it."""
+    tell = Progress.of(progress)
+    tell.stage("reading")
+    releases, register = request.load()
+    found = auditing.audit(
+        releases,
+        register=register,
+        changed=request.changed,
+        whole_values=request.whole_values,
+        progress=tell,
+    )
+    facts = None
+    if request.people or request.audience == "internal":
+        tell.stage("proofs")
+        facts = known_facts(found)
+    people = people_frame(found, known=facts) if request.people else None
+    if people is not None and request.bounds is not None:
+        tell.stage("bounds")
+        limits = found.posterior.bounds(above=request.bounds, workers=os.cpu_count() or 1, progress=tell.count)
+        people = with_bounds(people, limits)
+    return AuditResult(request, found, facts, people)

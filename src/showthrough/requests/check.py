@@ -1,0 +1,197 @@
+"""Check releases: which privacy models each satisfies, how well, and whether limits hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from showthrough.criteria.examine import examine
+from showthrough.criteria.levels import trees_of
+from showthrough.criteria.risk import risk
+from showthrough.errors import FieldError, InputError
+from showthrough.measuring.queries import Workload
+from showthrough.measuring.utility import utility
+from showthrough.progress import Progress
+from showthrough.register.history_file import ReleaseEntry, files_of
+from showthrough.report.check import CheckContent, ExaminedRelease, Tree, content
+from showthrough.requests.criteria import CriteriaEntries
+from showthrough.requests.subjects import Columns, Subject, read_subjects
+from showthrough.table.entries import Entries, between
+from showthrough.table.files import read_table
+from showthrough.table.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class CheckRequest(Entries):
+    """Releases or plain tables, what they are looked at beside, and limits.
+
+    The roles hold for every release that does not name its own. ``table`` is what the releases were made
+    from: values are compared with it, and utility is measured by ``queries`` random counting queries.
+    ``tree`` names columns whose hierarchy is drawn, ``risk`` says how suppressed cells match.
+    """
+
+    release: tuple[ReleaseEntry, ...]
+    id: str | None = None
+    sensitive: tuple[str, ...] = ()
+    group: str | None = None
+    quasi: tuple[str, ...] | None = None
+    count: str | None = None
+    kind: str | None = None
+    encoding: str | None = None
+    suppressed: str | None = None
+    others: Literal["alone", "quasi", "together"] = "alone"
+    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    tree: tuple[str, ...] = ()
+    table: str | None = None
+    population: str | None = None
+    criteria: CriteriaEntries = field(default_factory=CriteriaEntries)
+    negations: int = 0
+    risk: Literal["category", "wildcard"] | None = None
+    threshold: float = 0.2
+    queries: int = 200
+    seed: int = 0
+    audience: Literal["shareable", "internal"] = "shareable"
+
+    def check(self) -> None:
+        """Numbers in their ranges, and something to look at."""
+        if not self.release:
+            raise FieldError("release", "lists no releases: name each with its file.")
+        for name in ("negations", "queries", "seed"):
+            between(name, getattr(self, name), 0)
+        between("threshold", self.threshold, 0, 1)
+
+    def files(self) -> list[Path]:
+        """Everything that is read and must not be written over."""
+        named = [name for entry in self.release for name in (entry.file, entry.values, entry.counterfeits)]
+        named += [self.table, self.population, *self.hierarchies.values()]
+        histories = [Path(e.file) for e in self.release if e.file.endswith(".toml") and Path(e.file).is_file()]
+        return [*(Path(name) for name in named if name is not None), *(f for h in histories for f in files_of(h))]
+
+    def columns(self, entry: ReleaseEntry) -> Columns:
+        """The roles of one release: its own, and those for all."""
+        return Columns(
+            id=entry.id or self.id,
+            sensitive=self.sensitive if entry.sensitive is None else (entry.sensitive,),
+            group=entry.group or self.group,
+            quasi=self.quasi if entry.quasi is None else entry.quasi,
+            count=entry.count or self.count,
+            kind=entry.kind or self.kind,
+            encoding=entry.encoding or self.encoding,
+            others=self.others,
+            suppressed=self.suppressed,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CheckResult:
+    """What was found of every release, and the hierarchies that were asked for."""
+
+    request: CheckRequest
+    releases: tuple[ExaminedRelease, ...]
+    trees: Mapping[str, Tree]
+
+    def content(self) -> CheckContent:
+        """What a report says to the audience of the request."""
+        return content(self.releases, audience=self.request.audience, trees=self.trees)
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """Tables and hierarchies that every release is looked at beside."""
+
+    table: pl.DataFrame | None
+    population: pl.DataFrame | None
+    trees: Mapping[str, Hierarchy]
+
+
+def run_check(request: CheckRequest, progress: Progress | Callable[[str], None] | None = None) -> CheckResult:
+    """Read the releases and look at each."""
+    tell = Progress.of(progress)
+    tell.stage("reading")
+    trees = {column: Hierarchy.read(file, encoding=request.encoding) for column, file in request.hierarchies.items()}
+    subjects = _told_apart([s for e in request.release for s in read_subjects(e, request.columns(e))])
+    table, population = (
+        None if file is None else read_table(file, encoding=request.encoding)
+        for file in (request.table, request.population)
+    )
+    beside = _Beside(table, population, trees)
+    found = []
+    for number, subject in enumerate(subjects):
+        tell.stage(f"checking {subject.name}")
+        tell.count(number, len(subjects))
+        found.append(_examined(subject, request, beside))
+    drawn = {name: _drawn(name, subjects, request, beside) for name in request.tree}
+    return CheckResult(request, tuple(found), drawn)
+
+
+def _told_apart(subjects: list[Subject]) -> list[Subject]:
+    names = [subject.name for subject in subjects]
+    if len(set(names)) == len(names):
+        return subjects
+    return [replace(s, name=f"{s.name} ({k})") for k, s in enumerate(subjects, start=1)]
+
+
+def _examined(subject: Subject, request: CheckRequest, beside: _Beside) -> ExaminedRelease:
+    """Levels, limits, risk and utility of one release."""
+    trees, roles = trees_of(subject.found, beside.trees), subject.roles
+    parts = examine(
+        subject.found,
+        lambda sensitive: request.criteria.criteria(sensitive, trees, beside.population),
+        roles=roles,
+        reference=beside.table,
+        negations=request.negations,
+        hierarchies=trees,
+    )
+    risked = useful = None
+    if request.risk is not None:
+        risked = risk(
+            subject.found,
+            quasi=roles.quasi,
+            population=beside.population,
+            threshold=request.threshold,
+            suppressed_cells=request.risk,
+            mark="*" if roles.suppressed is None else roles.suppressed,
+        )
+    if beside.table is not None:
+        useful = utility(
+            subject.release(),
+            beside.table,
+            id=request.id if request.id in beside.table.columns else None,
+            suppressed=roles.suppressed,
+            k=request.criteria.k,
+            hierarchies=trees,
+            workload=Workload(request.queries, seed=request.seed) if request.queries else 0,
+        )
+    return ExaminedRelease(subject.name, subject.kind, tuple(parts), risked, useful)
+
+
+def _drawn(name: str, subjects: Sequence[Subject], request: CheckRequest, beside: _Beside) -> Tree:
+    """The hierarchy of a column: where it comes from, and its tree; proposed where there is none."""
+    known = dict(beside.trees)
+    for subject in subjects:
+        known = {**trees_of(subject.found, None), **known}
+    hierarchy = known.get(name)
+    if hierarchy is None:
+        column = _values(name, subjects, beside)
+        if request.audience != "internal":
+            raise InputError(
+                f"There is no hierarchy of {name!r}. Give one with hierarchies={{{name!r}: FILE}}; with "
+                'audience="internal" one is proposed, which shows the values of the column.',
+                parameters=("hierarchies", "audience"),
+            )
+        hierarchy = Hierarchy.propose(column)
+    return Tree(hierarchy.rule, hierarchy.tree())
+
+
+def _values(name: str, subjects: Sequence[Subject], beside: _Beside) -> pl.Series:
+    if beside.table is not None and name in beside.table.columns:
+        return beside.table[name]
+    for subject in subjects:
+        column = subject.column(name)
+        if column is not None:
+            return column
+    raise FieldError("tree", f"names {name!r}, which is no column of what was read.")

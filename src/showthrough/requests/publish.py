@@ -1,0 +1,185 @@
+"""Publish a table: a release that satisfies criteria, alone or beside its history; or all strategies compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from showthrough.anonymizers.methods import METHODS
+from showthrough.anonymizers.plan import write_plan
+from showthrough.errors import FieldError, InputError
+from showthrough.policy.policy import Policy
+from showthrough.progress import Progress
+from showthrough.release.reading import read_release
+from showthrough.release.release import Release
+from showthrough.report.publish import ComparisonContent, PublishContent, comparison_content, publish_content
+from showthrough.republishing.anonymize import anonymize
+from showthrough.republishing.compare import compare
+from showthrough.republishing.strategies import STRATEGIES
+from showthrough.requests.criteria import CriteriaEntries
+from showthrough.table.entries import Entries, between
+from showthrough.table.files import read_table
+from showthrough.table.hierarchy import Hierarchy
+
+CELLS = ("tight", "recursion")
+
+
+@dataclass(frozen=True)
+class PublishRequest(Entries):
+    """The table, and the options of `anonymize`; files instead of frames, entries instead of criteria.
+
+    ``folder`` is where the release is written (None: nowhere), with ``format``, ``overwrite`` and ``link`` as
+    `Release.save` knows them.
+    """
+
+    table: str
+    method: str = "mondrian"
+    id: str | None = None
+    sensitive: str | None = None
+    quasi: tuple[str, ...] | None = None
+    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    criteria: CriteriaEntries = field(default_factory=CriteriaEntries)
+    population: str | None = None
+    output: str | None = None
+    suppression_limit: float = 0.0
+    missing: Literal["refuse", "value", "suppress"] = "refuse"
+    limits: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    cells: str = "tight"
+    passes: int | None = None
+    plan: str | None = None
+    history: tuple[str, ...] = ()
+    strategy: str = "independent"
+    policy: Policy | None = None
+    repair: Literal["report", "counterfeits", "dissolve", "hold"] = "report"
+    hold_back: bool = False
+    exposed: Literal["refuse", "accept"] = "refuse"
+    changed: Literal["refuse", "split"] = "refuse"
+    prefer: Literal["lasting", "useful"] = "lasting"
+    merge_overlaps: bool = False
+    accept_violations: bool = False
+    seconds: float = 600.0
+    seed: int = 0
+    name: str = ""
+    encoding: str | None = None
+    folder: str | None = None
+    format: Literal["csv", "parquet"] = "csv"
+    overwrite: bool = False
+    link: bool = False
+    audience: Literal["shareable", "internal"] = "shareable"
+
+    def check(self) -> None:
+        """Numbers in their ranges, and names that there are."""
+        for name, known in (("method", METHODS), ("strategy", STRATEGIES)):
+            if getattr(self, name) not in known:
+                raise InputError(f"The {name} is one of {', '.join(known)}, not {getattr(self, name)!r}.")
+        if self.cells not in CELLS:
+            raise FieldError("cells", f"is one of {', '.join(CELLS)}, not {self.cells!r}.")
+        for name, least in (("suppression_limit", 0), ("passes", 0), ("seconds", 1), ("seed", 0)):
+            between(name, getattr(self, name), least)
+
+    def arguments(self) -> dict[str, Any]:
+        """What `anonymize` is called with, beside the table, the strategy and the policy."""
+        trees = {c: Hierarchy.read(file) for c, file in self.hierarchies.items()}
+        people = None if self.population is None else read_table(self.population, encoding=self.encoding)
+        return {
+            **{name: getattr(self, name) for name in _AS_THEY_ARE},
+            "criteria": self.criteria.criteria(self.sensitive, trees, people),
+            "hierarchies": {c: tree for c, tree in trees.items() if c != self.sensitive},
+            "limits": dict(self.limits),
+            "history": [read_release(folder) for folder in self.history],
+            "name": self.name or ("" if self.folder is None else Path(self.folder).name),
+        }
+
+
+_AS_THEY_ARE = (
+    "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "cells", "passes", "plan", "repair",
+    "hold_back", "exposed", "changed", "prefer", "merge_overlaps", "accept_violations", "seconds", "seed",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PublishResult:
+    """The release, and the folder that holds it if it was written."""
+
+    request: PublishRequest
+    release: Release
+    folder: Path | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every criterion holds."""
+        return all(check.holds for check in self.release.made.checks)
+
+    @property
+    def conclusive(self) -> bool:
+        """False where the guard's time left open whether its policy holds."""
+        guard = self.release.made.guard
+        return guard is None or bool(guard.review.conclusive)
+
+    def content(self) -> PublishContent:
+        """What a report says to the audience of the request."""
+        return publish_content(self.release, folder=self.folder, audience=self.request.audience)
+
+
+@dataclass(frozen=True, eq=False)
+class CompareResult:
+    """All strategies on the same table, a row each."""
+
+    request: PublishRequest
+    strategies: pl.DataFrame
+
+    def content(self) -> ComparisonContent:
+        """What a report says; nobody is named in it."""
+        return comparison_content(self.strategies)
+
+
+def run_publish(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> PublishResult:
+    """Make the release that was asked for, and write it if a folder was named."""
+    tell = Progress.of(progress)
+    if request.policy is not None and request.strategy != "guarded":
+        raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
+    table, arguments = _read(request, tell)
+    release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell.stage, **arguments)
+    if request.folder is None:
+        return PublishResult(request, release, None)
+    tell.stage("writing")
+    folder = Path(request.folder)
+    release.save(folder, format=request.format, overwrite=request.overwrite, link=request.link)
+    write_plan(release, folder)
+    return PublishResult(request, release, folder)
+
+
+def run_compare(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> CompareResult:
+    """All strategies on the same table; nothing is written."""
+    tell = Progress.of(progress)
+    if request.id is None:
+        raise FieldError("id", "is missing: strategies are compared by what they tell of persons.")
+    table, arguments = _read(request, tell)
+
+    def make(strategy: str) -> Release:
+        policy = request.policy if strategy == "guarded" else None
+        if strategy == "guarded" and policy is None:
+            raise InputError(
+                "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
+            )
+        return anonymize(table, strategy=strategy, policy=policy, **arguments)
+
+    found = compare(
+        make,
+        arguments["history"],
+        table=table,
+        id=request.id,
+        limit=None if request.policy is None else request.policy.max_posterior,
+        changed=request.changed,
+        progress=tell.stage,
+    )
+    return CompareResult(request, found)
+
+
+def _read(request: PublishRequest, tell: Progress) -> tuple[pl.DataFrame, dict[str, Any]]:
+    tell.stage("reading")
+    return read_table(request.table, encoding=request.encoding), request.arguments()

@@ -1,0 +1,49 @@
+"""Understand a history before anything is inferred: how cells were read, and who can be located."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from showthrough.progress import Progress
+from showthrough.register.history_file import HistoryEntries
+from showthrough.register.locating import names_of, understood
+from showthrough.register.reader import Reader, telling
+from showthrough.register.register import Register
+from showthrough.register.tying import locatability_of
+from showthrough.release.kind import Shows
+from showthrough.release.release import Release
+
+
+@dataclass(frozen=True, eq=False)
+class Understood:
+    """Every different cell with its meaning, and how many groups the persons of the register fit."""
+
+    cells: pl.DataFrame
+    locatability: pl.DataFrame | None
+
+
+def run_understand(request: HistoryEntries, progress: Progress | Callable[[str], None] | None = None) -> Understood:
+    """Read the history and say how it was understood."""
+    tell = Progress.of(progress)
+    tell.stage("reading")
+    releases, register = request.load()
+    tell.stage("cells")
+    cells = _cells(releases, register)
+    reader = Reader.of(releases, register=register)
+    if reader.register is None:
+        return Understood(cells, None)
+    tell.stage("locating persons")
+    return Understood(cells, locatability_of(telling(releases), reader))
+
+
+def _cells(releases: Sequence[Release], register: Register | None) -> pl.DataFrame:
+    """Every different cell of every release that publishes cells, with its meaning."""
+    frames = [
+        understood(r, name, register=register).select(pl.lit(name).alias("release"), pl.all())
+        for name, r in zip(names_of(releases), releases, strict=True)
+        if r.form.shows is Shows.CELLS and r.roles.quasi
+    ]
+    return pl.concat(frames) if frames else pl.DataFrame()

@@ -1,0 +1,67 @@
+"""The tree of exceptions: what can be told apart by type, and what rides along."""
+
+import pickle
+
+import polars as pl
+import pytest
+
+from showthrough import errors
+from showthrough.errors import (
+    CriterionError,
+    InputError,
+    NotConvergedError,
+    NotEligibleError,
+    ParameterError,
+    PolicyError,
+    ShowthroughError,
+    UnknownError,
+    UnknownPersonError,
+    UnknownValueError,
+)
+
+KINDS = [k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, ShowthroughError)]
+SPECIAL = {
+    "CriterionError": lambda: CriterionError("no", release="made", parameters=("accept_violations",)),
+    "PolicyError": lambda: PolicyError("ann", breaches=pl.DataFrame({"id": ["ann"]}), shareable="somebody"),
+    "NotConvergedError": lambda: NotConvergedError("no", posterior="numbers"),
+    "NotEligibleError": lambda: NotEligibleError(3, "value code 1", code=1, reason="is too frequent."),
+    "Cancelled": lambda: errors.Cancelled(),
+}
+
+
+def made(kind):
+    return SPECIAL[kind.__name__]() if kind.__name__ in SPECIAL else kind("ann is there", shareable="somebody")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
+def test_every_exception_survives_the_way_to_another_process(kind):
+    error = made(kind)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert (str(again), again.shareable, again.parameters) == (str(error), error.shareable, error.parameters)
+    assert set(vars(again)) == set(vars(error))
+
+
+def test_every_exception_has_a_line_in_the_tree():
+    assert [k.__name__ for k in KINDS if f" {k.__name__} " not in f" {errors.__doc__} ".replace("\n", " ")] == []
+
+
+def test_unknown_persons_and_unknown_values_are_different_things():
+    assert not issubclass(UnknownValueError, UnknownPersonError)
+    for kind in (UnknownPersonError, UnknownValueError):
+        assert issubclass(kind, UnknownError)
+        assert issubclass(kind, KeyError)
+        assert str(kind("No release holds it.")) == "No release holds it."
+
+
+def test_parameters_default_to_none():
+    assert InputError("x").parameters == ()
+    assert ParameterError("k is wrong", parameters=("k",)).parameters == ("k",)
+
+
+def test_a_kernel_speaks_of_codes_and_people_of_values():
+    error = NotEligibleError(3, "value code 1", code=1, reason="is too frequent.")
+    assert str(error) == "The new records are not 3-eligible: value code 1 is too frequent."
+    named = error.naming("the value 'Flu'")
+    assert str(named) == named.shareable == "The new records are not 3-eligible: the value 'Flu' is too frequent."
+    assert named.code == 1
