@@ -50,11 +50,15 @@ def main() -> None:
     if given.present:
         register = register.with_columns(**present)
     before = time.process_time(), time.perf_counter()
-    post = st.infer(releases, register=register, accept_unconverged=True, progress=lambda stage: print(f"  {stage}", flush=True))
+    post = st.infer(
+        releases, register=register, accept_unconverged=True, progress=lambda stage: print(f"  {stage}", flush=True)
+    )
     cpu, wall = time.process_time() - before[0], time.perf_counter() - before[1]
     c = post.certificate
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"{given.releases} x {given.rows} {given.method} k = {given.k}, present {given.present}, seed {given.seed}: {c}")
+    print(
+        f"{given.releases} x {given.rows} {given.method} k = {given.k}, present {given.present}, seed {given.seed}: {c}"
+    )
     print(
         f"{c.persons} persons, {c.variables} variables, {post._solved.problem.rows.candidates} candidates, "
         f"{c.proven_zeros} impossible, {c.proven_ones} certain, {c.suspected_zeros} suspected; {cpu:.1f} CPU s, "
