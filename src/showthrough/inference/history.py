@@ -47,7 +47,7 @@ class Statements:
 class History:
     """The releases in order, with every id, group and value replaced by a code."""
 
-    releases: tuple[Release, ...]
+    releases: tuple[Any, ...]  # a draft has something in place of its release
     names: tuple[str, ...]
     ids: pl.Series
     values: pl.Series
@@ -93,7 +93,7 @@ class History:
         """A group as a reader finds it: its label, and its cells where groups are made of cells."""
         release = self.release_of(group)
         published = self.releases[release]
-        return published.form.group_name(published, group - int(self.first_group[release]))
+        return str(published.form.group_name(published, group - int(self.first_group[release])))
 
     def groups_of(self, release: int, person: int) -> list[int]:
         """The groups in which a person can be in a release; ABSENT if it may be in none."""

@@ -11,11 +11,12 @@ import numpy as np
 
 from showthrough.inference import islands
 from showthrough.inference.certificate import Certificate
+from showthrough.inference.draft import Draft, grown
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import History, encode
 from showthrough.inference.problem import Problem, build, refuse_orphan_rows
-from showthrough.inference.run import Log, answer, certified, listed, solve
+from showthrough.inference.run import Log, answer, answered, certified, listed, solve
 from showthrough.inference.solved import Solved
 from showthrough.progress import Progress
 from showthrough.release.release import Release
@@ -31,13 +32,26 @@ def extend(post: Solved, release: Release, progress: Progress) -> tuple[Solved, 
         return answer(reader, post.history.releases, changed, progress)
     log = Log(progress.stage)
     with log.stage("reading groups"):
-        grown = encode(releases, changed=changed, reader=reader)
-        same_kinds = grown.ids.dtype == post.history.ids.dtype and grown.values.dtype == post.history.values.dtype
-        named = post.history.weight is None and grown.weight is None
-        if changed == "split" or not same_kinds or not named or not post.problem.plain or grown.set_group.size:
-            # ids may be split anew, ids and values sort differently, or seats grow: nothing keeps its number
-            return answer(reader, releases, changed, progress)
-        history, problem, of_person = build(grown)
+        history = encode(releases, changed=changed, reader=reader)
+    return _continued(post, history, log)
+
+
+def consider(post: Solved, draft: Draft, progress: Progress) -> tuple[Solved, Certificate]:
+    """The same for a release that is not written yet."""
+    log = Log(progress.stage)
+    with log.stage("reading groups"):
+        history = grown(post.history, draft)
+    return _continued(post, history, log)
+
+
+def _continued(post: Solved, history: History, log: Log) -> tuple[Solved, Certificate]:
+    """Solve a history that goes on where an earlier one ended."""
+    same_kinds = history.ids.dtype == post.history.ids.dtype and history.values.dtype == post.history.values.dtype
+    if history.changed == "split" or not same_kinds or not post.problem.plain or history.set_group.size:
+        # ids may be split anew, ids and values sort differently, or candidates grow: nothing keeps its number
+        return answered(history, log)
+    with log.stage("reading groups"):
+        history, problem, of_person = build(history)
         refuse_orphan_rows(history, problem)
         source = _earlier_variables(post, history, problem, of_person)
         face = inherited(post.face, problem, source)
@@ -55,6 +69,16 @@ def extend(post: Solved, release: Release, progress: Progress) -> tuple[Solved, 
     return certified(history, of_person, face, x, mu, log)
 
 
+def _earlier_columns(post: Solved, history: History) -> Ints:
+    """[columns] the column of the earlier history, or −1: persons keep their numbers, unnamed members their order."""
+    old, new = post.history, history
+    found = np.full(new.group_of.shape[1], -1, dtype=np.int64)
+    found[: old.named] = np.arange(old.named)
+    unnamed = old.group_of.shape[1] - old.named
+    found[new.named : new.named + unnamed] = old.named + np.arange(unnamed)
+    return found
+
+
 def _earlier_variables(post: Solved, history: History, problem: Problem, of_person: Ints) -> Ints:
     """[v] the variable of the earlier problem for the same person and value, or −1."""
     earlier, span = post.problem, history.values.len()
@@ -62,8 +86,9 @@ def _earlier_variables(post: Solved, history: History, problem: Problem, of_pers
     key = earlier.signature * span + code[earlier.value]
     person = np.zeros(problem.signatures, dtype=np.int64)
     person[of_person[::-1]] = np.arange(of_person.size)[::-1]
-    known = person < post.of_person.size  # persons keep their numbers, newcomers follow
-    signature = np.where(known, post.of_person[np.minimum(person, post.of_person.size - 1)], -1)
+    column = _earlier_columns(post, history)[person]
+    known = column >= 0
+    signature = np.where(known, post.of_person[column], -1)
     wanted = signature[problem.signature] * span + problem.value
     at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
     return np.where(known[problem.signature] & (key[at] == wanted), at, -1)

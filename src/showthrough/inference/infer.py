@@ -9,9 +9,10 @@ from typing import Any
 from showthrough.errors import InputError
 from showthrough.inference import increment
 from showthrough.inference.certificate import Certificate
+from showthrough.inference.draft import Draft, grown, nobody
 from showthrough.inference.history import CHANGED
 from showthrough.inference.posterior import Posterior, Told, accepted
-from showthrough.inference.run import answer, listed
+from showthrough.inference.run import Log, answer, answered, listed
 from showthrough.inference.solved import Solved
 from showthrough.progress import Progress
 from showthrough.register.reader import Reader, telling
@@ -63,3 +64,14 @@ class Here:
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
         """The answer with one more release."""
         return increment.extend(solved, release, progress)
+
+    def consider(self, solved: Solved, draft: Draft, progress: Progress) -> tuple[Solved, Certificate]:
+        """The answer with one more release that is not written yet."""
+        return increment.consider(solved, draft, progress)
+
+
+def first_draft(draft: Draft, progress: Told = None) -> Posterior:
+    """What a release that is not written yet would tell alone."""
+    history = grown(nobody(draft.newcomers, draft.values), draft)
+    solved, certificate = answered(history, Log(Progress.of(progress).stage))
+    return accepted(Posterior(certificate, solved, Here()))

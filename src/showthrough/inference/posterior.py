@@ -18,6 +18,7 @@ from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference import attribution, facts
 from showthrough.inference.attribution import Alone, Views
 from showthrough.inference.certificate import Certificate, Status
+from showthrough.inference.draft import Draft
 from showthrough.inference.explain import explain
 from showthrough.inference.facts import FactCounts
 from showthrough.inference.history import ABSENT
@@ -41,6 +42,10 @@ class Solver(Protocol):
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
         """The answer with one more release."""
+        ...
+
+    def consider(self, solved: Solved, draft: Draft, progress: Progress) -> tuple[Solved, Certificate]:
+        """The answer with one more release that is not written yet."""
         ...
 
 
@@ -233,6 +238,11 @@ class Posterior:
     def extend(self, release: Release, *, progress: Told = None) -> Posterior:
         """The posterior with one more release; only what the release touches is solved again."""
         solved, certificate = self._solver.extend(self._solved, release, Progress.of(progress))
+        return accepted(Posterior(certificate, solved, self._solver))
+
+    def considering(self, draft: Draft, *, progress: Told = None) -> Posterior:
+        """The posterior with one more release that is not written yet, as somebody would have who knows the groups."""
+        solved, certificate = self._solver.consider(self._solved, draft, Progress.of(progress))
         return accepted(Posterior(certificate, solved, self._solver))
 
     def alone(self) -> Alone:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
@@ -16,11 +17,11 @@ from showthrough.errors import ContradictionError, NotConvergedError, PolicyErro
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
+from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.past import Past
 from showthrough.republishing.people import People, breaches_of, over_by_sets, refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
-from showthrough.republishing.tied import joint, tied_proposal
 from showthrough.table.arrays import Flags, Ints
 
 Publish = Callable[[Proposal], Release]
@@ -78,6 +79,11 @@ class Search:
     last: Review | None = None
     asked: tuple[Proposal, People] | None = None
     leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over at the last dead end
+
+    @cached_property
+    def drafts(self) -> Drafts:
+        """Proposals in codes."""
+        return Drafts(self.guard.table, self.guard.past, self.before)
 
     @property
     def late(self) -> bool:
@@ -241,8 +247,7 @@ class Search:
 
     def satisfies(self, proposal: Proposal) -> bool:
         """Whether the criteria hold."""
-        release = self.guard.publish(proposal)
-        return all(criterion.check(release).holds for criterion in self.guard.criteria)
+        return self.drafts.satisfies(proposal, self.guard.criteria)
 
     def lean(self, proposal: Proposal) -> tuple[Proposal, int]:
         """Drop counterfeits while policy and criteria hold: all that groups can spare, or half of them, …"""
@@ -285,11 +290,7 @@ class Search:
             if by_sets.any():
                 return by_sets
         try:
-            release = tied_proposal(guard.table, guard.past, proposal)
-            if before is None:
-                post = joint([release], changed=guard.past.choice)
-            else:
-                post = before.extend(release)
+            post = self.drafts.posterior(proposal)
         except (ContradictionError, NotConvergedError) as problem:
             self.contradicted |= isinstance(problem, ContradictionError)
             ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
