@@ -1,6 +1,7 @@
 """The same answer through a request and through the command, with progress that tells and may stop the work."""
 
 import json
+import os
 
 import polars as pl
 import pytest
@@ -87,7 +88,8 @@ def same(told, printed):
 ROLES = ["--id", "pseudonym", "--sensitive", "disease", "--group", "group"]
 
 
-def test_audit(home):
+def test_audit(home, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # starting workers would take longer than the work
     heard = Heard()
     result = run_audit(AuditRequest.from_toml(FIGURE1), heard)
     options = [*ROLES, "--audience", "internal", "--people", "p.csv", "--bounds", "0.5", "--json", "-"]
