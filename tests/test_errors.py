@@ -22,6 +22,7 @@ from showthrough.errors import (
 KINDS = [k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, ShowthroughError)]
 SPECIAL = {
     "CriterionError": lambda: CriterionError("no", release="made", parameters=("accept_violations",)),
+    "FieldError": lambda: errors.FieldError("k", "is missing.", where="a request", parameters=("k",)),
     "PolicyError": lambda: PolicyError("ann", breaches=pl.DataFrame({"id": ["ann"]}), shareable="somebody"),
     "NotConvergedError": lambda: NotConvergedError("no", posterior="numbers"),
     "NotEligibleError": lambda: NotEligibleError(3, "value code 1", code=1, reason="is too frequent."),

@@ -1,6 +1,7 @@
 """The same answer through a request and through the command, with progress that tells and may stop the work."""
 
 import json
+import os
 
 import polars as pl
 import pytest
@@ -87,7 +88,8 @@ def same(told, printed):
 ROLES = ["--id", "pseudonym", "--sensitive", "disease", "--group", "group"]
 
 
-def test_audit(home):
+def test_audit(home, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # starting workers would take longer than the work
     heard = Heard()
     result = run_audit(AuditRequest.from_toml(FIGURE1), heard)
     options = [*ROLES, "--audience", "internal", "--people", "p.csv", "--bounds", "0.5", "--json", "-"]
@@ -100,7 +102,7 @@ def test_audit(home):
 
 
 def test_an_audit_request_is_a_history_file_with_more_in_it(home):
-    (home / "h.toml").write_text(FIGURE1)
+    (home / "h.toml").write_text(FIGURE1.replace("bounds = 0.5\n", ""))
     done = run("audit", "h.toml", "--people", "p.csv", "--json", "-")
     same(run_audit(AuditRequest.read("h.toml")).content().as_dict(), done.out)
     assert json.loads(done.out)["audience"] == "internal"
@@ -163,6 +165,8 @@ OPTIONS = ["t.csv", "--id", "id", "--sensitive", "v", "--k", "4"]
 
 
 def test_publish(home):
+    for place in ("a", "b"):
+        (home / place).mkdir()
     heard = Heard()
     result = run_publish(PublishRequest.from_dict({**PUBLISH, "folder": "a/D"}), heard)
     assert run("publish", *OPTIONS, "-o", "b/D").code == 0

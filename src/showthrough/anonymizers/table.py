@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from showthrough.criteria.coding import as_numbers, ordered
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.frames import need_columns, scalar, to_polars
+from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 
 MISSING = ("refuse", "value", "suppress")
@@ -25,10 +25,10 @@ MARK = "missing"  # how a missing cell is called where it counts as a value of i
 class Shape:
     """How quasi-identifiers are to be published, column by column."""
 
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))
-    shown: Mapping[str, Shown] = field(default_factory=lambda: MappingProxyType({}))
-    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    limits: Mapping[str, tuple[float | None, float | None]] = field(default_factory=lambda: MappingProxyType({}))
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=Frozen)
+    shown: Mapping[str, Shown] = field(default_factory=Frozen)
+    weights: Mapping[str, float] = field(default_factory=Frozen)
+    limits: Mapping[str, tuple[float | None, float | None]] = field(default_factory=Frozen)
     missing: str = "refuse"
 
     @classmethod

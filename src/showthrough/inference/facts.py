@@ -10,8 +10,9 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.inference.history import ABSENT
-from showthrough.inference.solved import Solved, runs
+from showthrough.inference.solved import Solved
 from showthrough.table.arrays import Flags, Ints
+from showthrough.table.ragged import ranges
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def outside_common(solved: Solved) -> tuple[Ints, Ints]:
     for release in range(len(h.releases)):
         owner, group = solved.groups_in(release, person[signature])
         owner, group = owner[group != ABSENT], group[group != ABSENT]
-        row = runs(h.group_rows[group], size[group])
+        row = ranges(h.group_rows[group], size[group])
         seen.append(np.repeat(signature[owner], size[group]) * span + h.row_value[row])
     outside = np.setdiff1d(np.concatenate(seen), pairs.signature * span + pairs.value)
     return outside // span, outside % span
@@ -96,7 +97,7 @@ def _per_person(solved: Solved, signature: Ints, value: npt.NDArray[np.integer],
     return pl.DataFrame(
         [
             *solved.who(person),
-            solved.history.values.gather(value[runs(first, length)]).alias("value"),
+            solved.history.values.gather(value[ranges(first, length)]).alias("value"),
             pl.repeat(fact, person.size, dtype=pl.String, eager=True).alias("fact"),
             pl.repeat(by, person.size, dtype=pl.String, eager=True).alias("by"),
             pl.Series("_person", person),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from showthrough.inference.history import ABSENT, History
 from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import items_of, owners, ranges, starts
 
 _DENSE = 1 << 26
 UNPUBLISHED = -1
@@ -33,7 +34,7 @@ class Lookup:
         lists, begin, length = [history.row_value], [history.group_rows[:-1]], [np.diff(history.group_rows)]
         self._set_key, self._set_first, self._set_row = self._tabulate(history)
         size = np.bincount(self._set_key // self.span, minlength=self._sets) if self._sets else np.empty(0, np.int64)
-        first = self.rows + np.cumsum(size) - size
+        first = self.rows + starts(size)[:-1]
         free = self._free
         lists.append((self._set_key % self.span).astype(np.int32))
         last = self.rows + self._set_key.size
@@ -49,14 +50,13 @@ class Lookup:
 
     def _tabulate(self, history: History) -> tuple[Ints, Ints, Codes]:
         """For each (set, value) that one of its groups publishes: the key, where its rows begin, and the rows."""
-        number = np.repeat(np.arange(self._sets), np.diff(self._set_start))
+        number = owners(self._set_start)
         self._free = np.zeros(self._sets, dtype=bool)
         self._free[number[self._set_group == ABSENT]] = True
         here = self._set_group != ABSENT
         number, group = number[here], self._set_group[here]
-        size = np.diff(history.group_rows)[group]
-        at = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size - history.group_rows[group], size)
-        key = np.repeat(number, size) * self.span + history.row_value[at]
+        at, size = items_of(history.group_rows, group)
+        key = history.row_value[at] + np.repeat(number, size) * self.span
         order = np.argsort(key, kind="stable")
         keys, first = np.unique(key[order], return_index=True)
         return keys, np.append(first, key.size), at[order].astype(np.int32)
@@ -87,15 +87,13 @@ class Lookup:
         size = np.where(listed, (self._set_first[at + 1] - self._set_first[at]) if self._set_key.size else 0, 0)
         maybe = ~single & self._free[number]
         length = size + maybe + single
-        start = np.zeros(length.size + 1, dtype=np.int64)
-        np.cumsum(length, out=start[1:])
+        start = starts(length)
         row = np.full(int(start[-1]), self.rows, dtype=np.int32)
         row[start[:-1][single]] = self._find(code[single], value[single])
         some = np.flatnonzero(size)
-        offset = np.arange(int(size.sum())) - np.repeat(np.cumsum(size[some]) - size[some], size[some])
         # who may be outside has that first
-        to = np.repeat(start[:-1][some] + maybe[some], size[some]) + offset
-        row[to] = self._set_row[np.repeat(self._set_first[at[some]], size[some]) + offset]
+        to = ranges(start[:-1][some] + maybe[some], size[some])
+        row[to] = self._set_row[ranges(self._set_first[at[some]], size[some])]
         return start, row
 
     def _at(self, number: Ints, value: Codes) -> Ints:

@@ -10,6 +10,7 @@ import numpy as np
 from showthrough.inference import graphs
 from showthrough.inference.history import ABSENT
 from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import owners, ranges
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,10 @@ class Places:
         several = code >= self.known
         chosen = np.where(several, code - self.known, 0)
         length = np.where(several, np.diff(self.set_start)[chosen], 1)
-        at = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-        first = np.where(several, self.set_start[chosen], 0)
+        at = ranges(np.where(several, self.set_start[chosen], 0), length)
         group = np.where(
             np.repeat(several, length),
-            self.set_group[np.minimum(at + np.repeat(first, length), self.set_group.size - 1)],
+            self.set_group[np.minimum(at, self.set_group.size - 1)],
             np.repeat(code, length),
         )
         return np.repeat(own, length), group
@@ -86,7 +86,7 @@ class Places:
             return np.arange(self.known)
         used = np.zeros(self.set_start.size - 1, dtype=bool)
         used[np.unique(self.codes[self.codes >= self.known]) - self.known] = True
-        number = np.repeat(np.arange(used.size), np.diff(self.set_start))
+        number = owners(self.set_start)
         here = used[number] & (self.set_group != ABSENT)
         tail, head = number[here] + self.known, self.set_group[here].astype(np.int64)
         _, label = graphs.components(self.known + used.size, tail, head)

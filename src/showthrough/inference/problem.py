@@ -23,6 +23,7 @@ from showthrough.inference.lookup import UNPUBLISHED, Lookup
 from showthrough.inference.places import Places
 from showthrough.inference.rows import NOTHING_STATED, Rows, Seats, Stated
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.ragged import owners, ranges, starts
 
 _LARGEST_KEY = 2**62
 STATEMENT = -1  # the release, group and value of a row that a statement makes
@@ -73,7 +74,7 @@ class Problem:
     @cached_property
     def signature(self) -> Ints:
         """[v] the signature of each variable."""
-        return np.repeat(np.arange(self.signatures), np.diff(self.start))
+        return owners(self.start)
 
     @property
     def plain(self) -> bool:
@@ -91,8 +92,7 @@ def collapse(history: History) -> tuple[Problem, Ints]:
     places = Places(codes, int(history.first_group[-1]), history.set_start, history.set_group)
     lookup = Lookup(history)
     signature, value, sure = _variables(places, lookup)
-    start = np.zeros(weight.size + 1, dtype=np.int64)
-    np.cumsum(np.bincount(signature, minlength=weight.size), out=start[1:])
+    start = starts(np.bincount(signature, minlength=weight.size))
     seats = _seats(places, lookup, signature, value)
     releases = tuple(r for r in range(places.releases) if r not in {own.release for own in seats})
     stated, lower, upper = _statements(history, of_person, start, value)
@@ -138,7 +138,7 @@ def select(problem: Problem, signatures: Flags) -> Part:
     part = Problem(
         weight=problem.weight[signatures],
         places=problem.places.select(signatures),
-        start=np.concatenate([[0], np.cumsum(np.diff(problem.start)[signatures])]).astype(np.int64),
+        start=starts(np.diff(problem.start)[signatures]),
         value=problem.value[variables],
         rows=rows,
         row_value=problem.row_value[kept],
@@ -235,8 +235,7 @@ def _variables(places: Places, lookup: Lookup) -> tuple[Ints, Codes, Codes]:
         base = np.where((base == ABSENT) | ((own != ABSENT) & (lookup.length[own] < lookup.length[base])), own, base)
     length = lookup.length[base]
     signature = np.repeat(np.arange(places.signatures), length)
-    at = np.arange(signature.size) + np.repeat(lookup.begin[base] - (np.cumsum(length) - length), length)
-    value = lookup.listed.take(at)
+    value = lookup.listed.take(ranges(lookup.begin[base], length))
     sure = [own for own in codes if places.plain or (own < places.known).all()]
     row = np.empty((len(sure), signature.size), dtype=np.int32)
     possible = np.ones(signature.size, dtype=bool)
@@ -273,7 +272,7 @@ def _statements(history: History, of_person: Ints, start: Ints, value: Codes) ->
     own = np.flatnonzero(first[of_person[said.person]] == said.person)
     signature, wanted = of_person[said.person[own]], said.value[own]
     span = history.values.len()
-    key = np.repeat(np.arange(start.size - 1), np.diff(start)) * span + value
+    key = owners(start) * span + value
     at = np.minimum(np.searchsorted(key, signature * span + wanted), key.size - 1)
     there = key[at] == signature * span + wanted
     own, at = own[there], at[there]

@@ -22,6 +22,7 @@ from showthrough.register.ties import Ties
 from showthrough.register.tying import tie
 from showthrough.release.release import Release
 from showthrough.table.plain import plain
+from showthrough.table.ragged import owners
 
 Replay = Callable[..., bool]
 
@@ -158,18 +159,18 @@ class Contradiction(_Verifiable):
 def _members(told: Sequence[Release], reader: Reader) -> list[proof_check.Members] | None:
     """Who can be where, worked out anew; None if the releases are not those that the proof is about."""
     try:
-        placings = [tie(release, name, reader) for release, name in zip(told, reader.names_for(told), strict=True)]
+        tied = [tie(release, name, reader) for release, name in zip(told, reader.names_for(told), strict=True)]
     except InputError:
         return None
-    return [_as_listed(p, r.labels) for p, r in zip(placings, told, strict=True)]
+    return [_as_listed(p, r.labels) for p, r in zip(tied, told, strict=True)]
 
 
-def _as_listed(placing: Ties, labels: pl.Series) -> proof_check.Members:
-    person = np.repeat(np.arange(placing.ids.len()), np.diff(placing.start))
-    sure = pl.DataFrame({"id": placing.ids.gather(person), "group": labels.gather(placing.group)})
-    away = placing.ids.gather(np.flatnonzero(placing.outside))
+def _as_listed(ties: Ties, labels: pl.Series) -> proof_check.Members:
+    person = owners(ties.start)
+    sure = pl.DataFrame({"id": ties.ids.gather(person), "group": labels.gather(ties.group)})
+    away = ties.ids.gather(np.flatnonzero(ties.outside))
     frame = pl.concat([sure, pl.DataFrame({"id": away, "group": pl.Series([None] * away.len(), dtype=labels.dtype)})])
-    unnamed = tuple((tuple(labels.gather(pool.groups)), pool.members) for pool in placing.pools)
+    unnamed = tuple((tuple(labels.gather(pool.groups)), pool.members) for pool in ties.pools)
     return proof_check.Members(frame, unnamed)
 
 

@@ -21,6 +21,7 @@ from showthrough.inference.narrate import Narrator
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.ragged import items_of, ranges, starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +101,9 @@ class Solved:
         """Columns of some (sorted) pairs, spread to the persons of their signatures."""
         people = np.arange(self.history.named) if people is None else people
         owner = self.pairs.signature[pairs]
-        size = np.bincount(owner, minlength=self.problem.signatures)
-        mine = self.of_person[people]
-        at = runs((np.cumsum(size) - size)[mine], size[mine])
-        person = np.repeat(people, size[mine])
+        start = starts(np.bincount(owner, minlength=self.problem.signatures))
+        at, size = items_of(start, self.of_person[people])
+        person = np.repeat(people, size)
         values = self.history.values.gather(self.pairs.value[pairs][at])
         return pl.DataFrame([*self.who(person), values.alias("value"), *(c.gather(at) for c in columns)])
 
@@ -117,7 +117,7 @@ class Solved:
         owner = np.repeat(np.arange(people.size), length)
         group = codes[owner]
         wide = several[owner]
-        group[wide] = h.set_group[runs(h.set_start[chosen[several]], length[several])]
+        group[wide] = h.set_group[ranges(h.set_start[chosen[several]], length[several])]
         return owner, group
 
     def span(self, signature: int) -> range:
@@ -165,12 +165,6 @@ class Solved:
     def __getstate__(self) -> dict[str, Any]:
         """What was worked out from the answer is worked out again."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
-
-
-def runs(first: Ints, length: Ints) -> Ints:
-    """The places first, first + 1, … of several runs, one run after the other."""
-    found: Ints = np.arange(int(length.sum())) + np.repeat(first - (np.cumsum(length) - length), length)
-    return found
 
 
 def _places(column: pl.Series, entry: Any) -> Ints:

@@ -34,7 +34,7 @@ LABELS = {  # in the order of every table
 
 
 @dataclass(frozen=True, eq=False)
-class ExaminedRelease:
+class Findings:
     """What was found of one release."""
 
     name: str
@@ -185,16 +185,14 @@ class CheckContent:
         }
 
 
-def content(
-    examined: Sequence[ExaminedRelease], *, audience: str, trees: Mapping[str, Tree] | None = None
-) -> CheckContent:
+def content(examined: Sequence[Findings], *, audience: str, trees: Mapping[str, Tree] | None = None) -> CheckContent:
     """What is told of releases that were examined."""
     held = [entry.holds for entry in examined if entry.holds is not None]
     told = tuple(_release(entry, internal=audience == "internal") for entry in examined)
     return CheckContent(audience, all(held) if held else None, told, trees or {})
 
 
-def _release(entry: ExaminedRelease, *, internal: bool) -> ReleaseContent:
+def _release(entry: Findings, *, internal: bool) -> ReleaseContent:
     results = tuple(_result(part, internal=internal) for part in entry.parts)
     risked = None if entry.risk is None else _risk(entry.risk)
     return ReleaseContent(entry.name, entry.kind, entry.holds, results, risked, _utility(entry.utility))

@@ -17,7 +17,7 @@ from showthrough.measuring.queries import Workload
 from showthrough.measuring.utility import utility
 from showthrough.progress import Progress
 from showthrough.register.history_file import ReleaseEntry, files_of
-from showthrough.report.check import CheckContent, ExaminedRelease, Tree, content
+from showthrough.report.check import CheckContent, Findings, Tree, content
 from showthrough.requests.criteria import CriteriaEntries
 from showthrough.requests.subjects import Columns, Subject, read_subjects
 from showthrough.table.entries import Entries, between
@@ -91,7 +91,7 @@ class CheckResult:
     """What was found of every release, and the hierarchies that were asked for."""
 
     request: CheckRequest
-    releases: tuple[ExaminedRelease, ...]
+    releases: tuple[Findings, ...]
     trees: Mapping[str, Tree]
 
     def content(self) -> CheckContent:
@@ -135,7 +135,7 @@ def _told_apart(subjects: list[Subject]) -> list[Subject]:
     return [replace(s, name=f"{s.name} ({k})") for k, s in enumerate(subjects, start=1)]
 
 
-def _examined(subject: Subject, request: CheckRequest, beside: _Beside) -> ExaminedRelease:
+def _examined(subject: Subject, request: CheckRequest, beside: _Beside) -> Findings:
     """Levels, limits, risk and utility of one release."""
     trees, roles = trees_of(subject.found, beside.trees), subject.roles
     parts = examine(
@@ -166,7 +166,7 @@ def _examined(subject: Subject, request: CheckRequest, beside: _Beside) -> Exami
             hierarchies=trees,
             workload=Workload(request.queries, seed=request.seed) if request.queries else 0,
         )
-    return ExaminedRelease(subject.name, subject.kind, tuple(parts), risked, useful)
+    return Findings(subject.name, subject.kind, tuple(parts), risked, useful)
 
 
 def _drawn(name: str, subjects: Sequence[Subject], request: CheckRequest, beside: _Beside) -> Tree:
