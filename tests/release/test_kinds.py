@@ -165,7 +165,7 @@ def test_a_new_kind_is_read_and_saved(listed):
     listed.save("L")
     assert 'kind = "listed"' in Path("L/release.toml").read_text("utf-8")
     alike(st.read_release("L"), listed)
-    with pytest.raises(InputError, match="a listed release needs --quasi"):
+    with pytest.raises(InputError, match="a listed release needs quasi="):
         st.read_release("list.csv", kind="listed", sensitive="disease")
     with pytest.raises(InputError, match="only a bucketized release has a second table of values, not a listed one"):
         st.read_release("list.csv", "list.csv", kind="listed", **ROLES)

@@ -57,7 +57,7 @@ def test_a_file_name_that_is_no_text(home):
 
 def test_missing_roles(home):
     with pytest.raises(
-        InputError, match=r"is a plain file without a release\.toml: name its columns with --id, --group\."
+        InputError, match=r"is a plain file without a release\.toml: name its columns with id=, group=\."
     ):
         read_release(home / "D1.csv", sensitive="disease")
 
@@ -139,16 +139,16 @@ def test_the_kind_of_plain_files(plain, file, roles, kind):
 @pytest.mark.parametrize(
     ("file", "roles", "message"),
     [
-        ("B.csv", {"sensitive": "v", "group": "g", "quasi": ["zip"]}, "say with --kind whether it is bucketized"),
+        ("B.csv", {"sensitive": "v", "group": "g", "quasi": ["zip"]}, "say with kind= whether it is bucketized"),
         (
             "B.csv",
             {"sensitive": "v", "group": "g"},
-            r"name its columns with --id\. A release without ids needs --quasi",
+            r"name its columns with id=\. A release without ids needs quasi=",
         ),
-        ("B.csv", {"sensitive": "v", "id": "zip", "quasi": []}, r"name its columns with --group\."),
-        ("B.csv", {"kind": "bucketized", "sensitive": "v"}, r"a bucketized release needs --group\."),
-        ("G.csv", {"kind": "generalized"}, r"a generalized release needs --quasi\."),
-        ("C.csv", {"kind": "counted"}, r"a counted release needs --sensitive\."),
+        ("B.csv", {"sensitive": "v", "id": "zip", "quasi": []}, r"name its columns with group=\."),
+        ("B.csv", {"kind": "bucketized", "sensitive": "v"}, r"a bucketized release needs group=\."),
+        ("G.csv", {"kind": "generalized"}, r"a generalized release needs quasi=\."),
+        ("C.csv", {"kind": "counted"}, r"a counted release needs sensitive=\."),
         ("C.csv", {"sensitive": "condition", "quasi": ["zip"], "count": "n"}, "has no column 'n'"),
         ("C.csv", {"sensitive": "condition", "kind": "counted", "id": "zip"}, "it has no column of ids"),
         (
@@ -214,7 +214,7 @@ def test_roles_from_a_description():
     described = {"who": Info("id"), "zip": Info("quasi"), "age": Info("quasi"), "v": Info("sensitive"), "x": Info(None)}
     assert fill_roles(Given(), described) == Given("who", "v", None, ("zip", "age"))
     assert fill_roles(Given(sensitive="w", quasi=["a"]), described) == Given("who", "w", None, ["a"])
-    with pytest.raises(InputError, match="2 columns are described as id: name the one that is meant with --id"):
+    with pytest.raises(InputError, match="2 columns are described as id: name the one that is meant with id="):
         fill_roles(Given(), {"a": Info("id"), "b": Info("id")})
     assert fill_roles(Given(id="b"), {"a": Info("id"), "b": Info("id")}).id == "b"
 

@@ -179,7 +179,7 @@ def test_a_table_that_nothing_can_be_made_of_is_refused_in_words():
         guard(table, [], Policy(max_posterior=0.5), hold_back=False)
     told = problem.value.shareable
     assert "No release of this table was found" in told
-    assert "--hold-back" in told
+    assert "hold_back=True" in told
     assert guard(table, [], Policy(max_posterior=0.5)).made.suppressed == 1
 
 

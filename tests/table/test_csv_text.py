@@ -67,7 +67,7 @@ def test_latin_1_without_its_name():
     text = fault(TABLE.encode("latin-1"))
     assert text == (
         "d.csv is not utf-8 text: line 3 holds a byte that does not belong to that encoding. "
-        "Save it as UTF-8, or name its encoding (for example --encoding latin-1)."
+        'Save it as UTF-8, or name its encoding (for example encoding="latin-1").'
     )
 
 
@@ -91,8 +91,8 @@ def test_half_a_character_of_utf_16():
 
 
 def test_utf_16_without_mark_or_name():
-    assert "--encoding utf-16-le" in fault(TABLE.encode("utf-16-le"))
-    assert "--encoding utf-16-le" in fault(b"id,zip\n1,2\n".decode().encode("utf-16-be"))
+    assert 'encoding="utf-16-le"' in fault(TABLE.encode("utf-16-le"))
+    assert 'encoding="utf-16-le"' in fault(b"id,zip\n1,2\n".decode().encode("utf-16-be"))
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])

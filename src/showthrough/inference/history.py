@@ -271,10 +271,12 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     also = f" {len(persons)} persons are concerned in all." if len(persons) > 1 else ""
     rest = (
         f" is in {'; and in '.join(where)}: no value is in all of these groups, so the releases contradict "
-        f"each other unless the value of this person changed.{also} Use --changed split (in Python "
-        'changed="split") to treat such an id as one person per release.'
+        f'each other unless the value of this person changed.{also} Use changed="split" to treat such an id as one '
+        "person per release."
     )
-    return ChangedValueError(f"Person {history.ids[first]}{rest}", shareable=f"One person{rest}")
+    return ChangedValueError(
+        f"Person {history.ids[first]}{rest}", shareable=f"One person{rest}", parameters=("changed",)
+    )
 
 
 def refuse_blanks(entries: pl.Series, what: str) -> None:

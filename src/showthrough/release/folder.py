@@ -208,7 +208,8 @@ def _refuse_foreign(target: Path, *, overwrite: bool) -> None:
         return
     if not overwrite:
         raise FileError(
-            f"{target} exists already: nothing was written. overwrite=True (--overwrite) replaces a release folder."
+            f"{target} exists already: nothing was written. overwrite=True replaces a release folder.",
+            parameters=("overwrite",),
         )
     if not (target / manifest.NAME).is_file():
         raise FileError(f"{target} is not a release folder: nothing was written.")

@@ -190,10 +190,12 @@ def _refuse_strange_options(source: str, form: Kind, given: Given, options: Mapp
 
 def _need_roles(source: str, form: Kind, given: Given) -> None:
     """A kind that was named has the roles it needs."""
-    missing = [f"--{role}" for role in form.needs if getattr(given, role) is None]
+    missing = [role for role in form.needs if getattr(given, role) is None]
     if missing:
+        needed = ", ".join(f"{role}=" for role in missing)
         raise InputError(
-            f"{source} is a plain file without a release.toml: a {form.name} release needs {', '.join(missing)}."
+            f"{source} is a plain file without a release.toml: a {form.name} release needs {needed}.",
+            parameters=tuple(missing),
         )
 
 
@@ -208,13 +210,15 @@ def _guessed(source: str, clues: Clues) -> Kind:
     if not clues.pair and given.id is None and given.quasi is not None:
         *first, last = (k.name + _EXACT * (k.shows is Shows.EXACT) for k in KINDS.values())
         raise InputError(
-            f"{source} has quasi-identifiers and a group column but no ids: say with --kind whether it is "
-            f"{', '.join(first)} or {last}."
+            f"{source} has quasi-identifiers and a group column but no ids: say with kind= whether it is "
+            f"{', '.join(first)} or {last}.",
+            parameters=("kind",),
         )
-    missing = [f"--{role}" for role in ("id", "sensitive", "group") if getattr(given, role) is None]
+    missing = [f"{role}=" for role in ("id", "sensitive", "group") if getattr(given, role) is None]
     raise InputError(
         f"{source} is a plain file without a release.toml: name its columns with {', '.join(missing)}. "
-        "A release without ids needs --quasi, or --kind."
+        "A release without ids needs quasi=, or kind=.",
+        parameters=("id", "sensitive", "group", "quasi", "kind"),
     )
 
 

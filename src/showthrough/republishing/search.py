@@ -343,7 +343,7 @@ class Search:
                 "could be withheld."
             )
         if not self.guard.hold_back:
-            parts.append("Records may not be held back: hold_back=True (--hold-back) allows it.")
+            parts.append("Records may not be held back: hold_back=True allows it.")
         parts.append("A weaker limit, more time or fewer records to publish would do.")
         frame = self.last.breaches if self.last is not None else breaches_of(leaks)
-        return refusal(" ".join(parts), frame)
+        return refusal(" ".join(parts), frame, ("hold_back",))

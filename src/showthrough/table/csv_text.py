@@ -89,7 +89,8 @@ def _as_utf8(raw: bytes, name: str, encoding: str | None) -> bytes:
         line = raw.count(b"\n", 0, getattr(problem, "start", 0)) + 1
         raise FileError(
             f"{name} is not {chosen} text: line {line} holds a byte that does not belong to that "
-            "encoding. Save it as UTF-8, or name its encoding (for example --encoding latin-1)."
+            'encoding. Save it as UTF-8, or name its encoding (for example encoding="latin-1").',
+            parameters=("encoding",),
         ) from None
     except (LookupError, ValueError):
         raise _no_encoding(chosen) from None
@@ -105,7 +106,8 @@ def _no_encoding(encoding: str) -> FileError:
 def _binary(name: str) -> FileError:
     return FileError(
         f"{name} is not CSV or Parquet: it holds binary data. If it is text in UTF-16 or UTF-32, name its "
-        "encoding (for example --encoding utf-16-le)."
+        'encoding (for example encoding="utf-16-le").',
+        parameters=("encoding",),
     )
 
 
