@@ -294,6 +294,14 @@ def test_terms_given_in_parts_are_added_up(right):
     assert tight(checker.check(replace(history, statements=split), answer))
 
 
+def test_terms_of_one_person_that_cancel_tell_nobody_apart(right):
+    history, answer = right
+    told = history.statements
+    more = {"statement": [0, 0], "person": [0, 0], "value": [1, 1], "coefficient": [4, -4]}
+    longer = replace(told, **{name: np.append(getattr(told, name), new) for name, new in more.items()})
+    assert tight(checker.check(replace(history, statements=longer), answer))
+
+
 def test_statements_tie_islands_together():
     rows = [Row(g, v, 1, 1) for g in (0, 1) for v in (0, 1)]
     people = [Person(g, [[g]]) for g in (0, 1) for _ in range(2)] + [Person(2, [[None]]), Person(3, [[None]])]
