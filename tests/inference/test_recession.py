@@ -102,5 +102,5 @@ def test_programs_alone_prove_the_same_zeros_one_argument_at_a_time(history, mon
     monkeypatch.setattr(support, "_EFFORT", 0)
     found = infer(rels)
     assert found.certificate.status == expected.certificate.status == "exact"
-    assert np.array_equal(found.face.alive, expected.face.alive)
-    assert found.x == pytest.approx(expected.x, abs=1e-9)
+    assert np.array_equal(found._solved.face.alive, expected._solved.face.alive)
+    assert found._solved.x == pytest.approx(expected._solved.x, abs=1e-9)
