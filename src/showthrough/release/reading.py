@@ -99,7 +99,10 @@ def fill_roles(given: Given, described: Mapping[str, Any]) -> Given:
     for role in ("id", "sensitive", "group", "count"):
         names = found.get(role, [])
         if getattr(given, role) is None and len(names) > 1:
-            raise InputError(f"{len(names)} columns are described as {role}: name the one that is meant with --{role}.")
+            raise InputError(
+                f"{len(names)} columns are described as {role}: name the one that is meant with {role}=.",
+                parameters=(role,),
+            )
         if getattr(given, role) is None and names:
             filled[role] = names[0]
     if given.quasi is None and "quasi" in found:
