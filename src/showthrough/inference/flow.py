@@ -62,11 +62,11 @@ class _Side:
     term: Ints  # −1: no candidate of its own
 
     @classmethod
-    def of(cls, free: Remaining, release: int, outside: Ints, decided: Flags | None) -> _Side:
+    def of(cls, free: Remaining, release: int, outside: Ints, decided: Flags) -> _Side:
         rows = free.problem.rows
         if release in rows.sure_release:
             row = free.row[rows.sure_release.index(release)]
-            owner = np.arange(row.size) if decided is None else np.flatnonzero(~decided)
+            owner = np.flatnonzero(~decided)
             row, term = row[owner].astype(np.int64), np.full(owner.size, -1, dtype=np.int64)
         else:
             own = next(own for own in free.seats if own.release == release)
@@ -82,14 +82,14 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
     """
     problem = free.problem
     rows, nodes = problem.rows.size, problem.rows.size + problem.values
-    outside = rows + problem.value[free.variable].astype(np.int64)
     node_value = np.concatenate([np.maximum(problem.row_value, 0), np.arange(problem.values)]).astype(np.int64)
     if problem.rows.seats:
-        return _seated_flow(free, first, second, outside, node_value)
-    sides = [_Side.of(free, r, outside, None) for r in (first, second)]
-    at = np.flatnonzero((sides[0].node < rows) | (sides[1].node < rows))
+        return _seated_flow(free, first, second, node_value)
+    one, other = (free.row[problem.rows.sure_release.index(r)] for r in (first, second))
+    at = np.flatnonzero((one != rows) | (other != rows))
     variable, weight = free.variable[at], free.weight[at]
-    tail, head = sides[0].node[at], sides[1].node[at]
+    outside = rows + problem.value[variable].astype(np.int64)
+    tail, head = (np.where(row[at] == rows, outside, row[at]) for row in (one, other))
     edge = np.full(problem.terms, -1, dtype=np.int64)
     if earlier is None or (earlier.edge[variable] < 0).any():
         pairs, edge[variable] = np.unique(tail * nodes + head, return_inverse=True)
@@ -104,10 +104,11 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
     return PairFlow(first, second, edge, edge_tail, edge_head, room, flow, feasible, unmet, node_value)
 
 
-def _seated_flow(free: Remaining, first: int, second: int, outside: Ints, node_value: Ints) -> PairFlow:
+def _seated_flow(free: Remaining, first: int, second: int, node_value: Ints) -> PairFlow:
     """The same where somebody fits several groups."""
     problem, rows, size = free.problem, free.problem.rows.size, free.variable.size
     decided = np.zeros(size, dtype=bool) if free.decided is None else free.decided
+    outside = rows + problem.value[free.variable].astype(np.int64)
     sides = [_Side.of(free, r, outside, decided) for r in (first, second)]
     number = [np.bincount(side.owner, minlength=size) for side in sides]
     present = np.zeros(size, dtype=bool)

@@ -49,7 +49,8 @@ def cut_out(problem: Reduced, rows: Ints) -> Patch:
     """The rows with every signature that has a variable on them."""
     chosen = np.zeros(problem.rows.size, dtype=bool)
     chosen[rows] = True
-    signatures = np.unique(problem.signature[problem.rows.touching(chosen)])
+    touching = np.flatnonzero(problem.rows.touching(chosen))
+    signatures = np.unique(np.searchsorted(problem.start, touching, side="right") - 1)
     length = np.diff(problem.start)[signatures]
     start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     variables = np.arange(int(start[-1])) + np.repeat(problem.start[signatures] - start[:-1], length)

@@ -54,15 +54,16 @@ class Reduced:
         """[terms] the term of the full problem."""
         return np.concatenate([self.variable_of, self.candidate_of])
 
-    @cached_property
+    @property
     def signature(self) -> Ints:
-        """[v] the signature of each variable."""
+        """[v] the signature of each variable; not kept, as large problems would feel it."""
         return np.repeat(np.arange(self.weight.size), np.diff(self.start))
 
-    @cached_property
+    @property
     def term_component(self) -> Ints:
         """[terms] the component of each term."""
-        return np.asarray(self.signature_component[self.signature][self.rows.owner])
+        variables = np.repeat(self.signature_component, np.diff(self.start))
+        return variables if not self.rows.seats else np.asarray(variables[self.rows.owner])
 
     @cached_property
     def sweeps(self) -> Sweeps:
@@ -143,7 +144,8 @@ class Reduced:
 
     def terms_in(self, keep: Flags) -> Flags:
         """[terms] those of some components."""
-        return np.asarray(keep[self.term_component])
+        variables = np.repeat(keep[self.signature_component], np.diff(self.start))
+        return variables if not self.rows.seats else np.asarray(variables[self.rows.owner])
 
 
 def reduce(problem: Problem, alive: Flags, rows: Rows | None = None) -> Reduced:
