@@ -78,6 +78,12 @@ def test_two_groups_that_overlap():
     assert post.entropy == pytest.approx(-sum(p * log(p) for i in (1, 2, 3, 4) for p in post.of(i).values()))
 
 
+def test_bounds_of_a_group_that_is_known_beside_groups_that_are_not():
+    fits = {1: [[0]], 2: [[0]], 3: [[1, 2]], 4: [[1, 2]], 5: [[1, 2]], 6: [[1]]}
+    case = Seating([[["a", "b"], ["a", "b"], ["a", "b"]]], fits)
+    assert by_pair(posterior(case).bounds()) == {(p, v): (0.0, 1.0) for p in fits for v in "ab"}
+
+
 def test_a_membership_that_leaves_too_few_for_a_group_is_refused():
     published, membership = releases(Seating([[["a", "b"], ["c"]]], {1: [[0]], 2: [[0]], 3: [[0]]}))
     with pytest.raises(ContradictionError):

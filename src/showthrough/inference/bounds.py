@@ -68,7 +68,8 @@ def _closed_form(reduced: Reduced, problem: Problem, lower: Reals, upper: Reals)
     single = _alone(reduced, problem)[reduced.signature_component]
     mine = np.flatnonzero(np.repeat(single, np.diff(reduced.start)))
     y = np.zeros(mine.size)
-    for row in reduced.rows.sure[:, mine]:
+    seated = (own.row[own.start[mine]] for own in reduced.rows.seats)  # only others fit several groups there
+    for row in (*reduced.rows.sure[:, mine], *seated):
         here = row < reduced.rows.size
         y[here] = reduced.count[row[here]]
     weight = reduced.weight[reduced.signature[mine]]
