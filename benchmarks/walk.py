@@ -34,12 +34,12 @@ ROOT = Path(__file__).resolve().parent.parent
 STEPS = {
     "encode the history": ("inference.history:encode",),
     "problem built": ("inference.problem:collapse", "inference.problem:build"),
-    "infer": ("inference.run:infer_given",),
-    "extend": ("inference.increment:extend",),
+    "infer": ("inference.run:infer_given", "inference.run:answer"),
+    "extend": ("inference.increment:extend", "inference.increment:consider"),
     "solve": ("inference.run:solve",),
     "checker": ("inference.checker:check",),
     "releases built": ("release.release:from_source",),
-    "criteria checked": ("criteria.criterion:Checked.check",),
+    "criteria checked": ("criteria.criterion:Checked.check", "criteria.criterion:Criterion.check"),
 }
 
 
