@@ -14,6 +14,7 @@ from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
+from showthrough.progress import Progress
 from showthrough.release.bucketized import BucketizedKind
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
@@ -54,7 +55,7 @@ def anonymize(
     seconds: float = 600.0,
     name: str = "",
     seed: int = 0,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | Callable[[str], None] | None = None,
 ) -> Release:
     """A release of the table that satisfies every criterion, checked by the criteria before it is returned.
 
@@ -92,8 +93,8 @@ def anonymize(
     if strategy in ("independent", "guarded"):
         _enforceable(chosen, criteria)
     shape = Shape.of(hierarchies, shown, weights, limits, missing)
-    if progress is not None:
-        progress("reading the table")
+    tell = Progress.of(progress)
+    tell.stage("reading the table")
     seed = _seed(seed)
     ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
     _judgeable(criteria, ready)
@@ -102,7 +103,7 @@ def anonymize(
         suppression_limit=_rows(suppression_limit, ready.rows),
         cells=_one_of("cells", cells, ("tight", "recursion")),
         passes=passes,
-        progress=None if progress is None else (lambda done, every: progress(f"{method}: {done} of {every}")),
+        progress=tell,
     )
     kind = _output(chosen, output, shape)
     if strategy != "independent":
@@ -124,13 +125,12 @@ def anonymize(
             merge_overlaps=merge_overlaps,
             accept=accept_violations,
             seconds=seconds,
-            progress=progress or (lambda _: None),
+            progress=tell,
         )
         return republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began)
-    say = progress or (lambda _: None)
-    say("following the plan" if plan else f"grouping by {method}")
+    tell.stage("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
-    say("publishing and checking")
+    tell.stage("publishing and checking")
     release = _finished(
         ready,
         grouped,
@@ -144,7 +144,7 @@ def anonymize(
     )
     if not history:
         return release
-    note = told_together(ready, list(history), release, changed=changed)
+    note = told_together(ready, list(history), release, changed=changed, progress=tell.silent())
     return replace(release, made=replace(release.made, notes=(*release.made.notes, note)))
 
 
