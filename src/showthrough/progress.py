@@ -53,6 +53,12 @@ class Progress:
         """Whether the work was asked to end."""
         return self._cancelled.is_set()
 
+    def silent(self) -> Progress:
+        """Tells nobody anything, and ends when this one is cancelled: for work inside a stage."""
+        quiet = Progress()
+        quiet._cancelled = self._cancelled
+        return quiet
+
     def check(self) -> None:
         """End here if the work was asked to."""
         if self.cancelled:

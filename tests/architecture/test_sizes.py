@@ -28,7 +28,6 @@ MANY_PARAMETERS = {
     "release.release.Release.counted": "entry point: the roles of the kind",
     "release.release.Release.microaggregated": "entry point: the roles of the kind",
     "republishing.anonymize.anonymize": "entry point: all methods and strategies",
-    "republishing.anonymize._finished": "owed: publishing and judging in one function",
     "inference.proof_check.holds": "a claim, its steps and all that they may lean on, as plain data",
 }
 

@@ -11,7 +11,7 @@ A step never raises the loss and never breaks the requirement, so every number o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from showthrough.anonymizers.quasi_columns import QuasiColumn, distinct_rows, ro
 from showthrough.anonymizers.regrouping import Regrouping
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.errors import InputError
+from showthrough.progress import Progress
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.ragged import ranks
 
@@ -49,7 +50,7 @@ def local_recoding(
     *,
     passes: int | None = None,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> LocalRecodingResult:
     """Groups of near records that satisfy the requirement; nothing is suppressed.
 
@@ -73,7 +74,7 @@ def local_recoding(
     lost = [start_loss]
     for number in range(most):
         if progress is not None:
-            progress(number, most)
+            progress.stage(f"local-recoding: {number} of {most}")
         work.improve(number)
         lost.append(work.total)
         if passes is None and not requirement.plain and number >= WINDOW and lost[-1] > 0.99 * lost[-1 - WINDOW]:

@@ -36,9 +36,8 @@ from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError
+from showthrough.progress import Progress
 from showthrough.table.arrays import Codes, Ints
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Options:
     cells: str = "tight"  # or "recursion": cells that cover the whole space
     passes: int | None = None  # of local recoding; None: as many as pay
     strict: bool = True
-    progress: Progress | None = None
+    progress: Progress = field(default_factory=Progress)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,14 @@ spreads truly says. Everything is a table of reals, persons or groups × attribu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from showthrough.errors import InputError
+from showthrough.progress import Progress
 from showthrough.register.attribute import Candidates
 from showthrough.register.axis import Axis, pieces
 from showthrough.register.gathering import Gathering
@@ -28,8 +29,6 @@ TIE = 1e-9  # distances this close, relative and absolute, are the same
 DIMENSIONS = 20  # up to here a tree is quicker than comparing all
 PAIRS = 2**22  # distances that are held at once
 POINTS = 2**16  # persons that are looked up at once
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def nearest(
         gathering.add(point + first, target)
         gathering.close(stop)
         if progress is not None:
-            progress(int(gathering.weight[:stop].sum()), persons.shape[0])
+            progress.count(int(gathering.weight[:stop].sum()), persons.shape[0])
     return gathering.candidates(point_of)
 
 

@@ -9,7 +9,7 @@ with the answer and not with persons × groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from showthrough.errors import InputError
+from showthrough.progress import Progress
 from showthrough.register.attribute import Attribute, Candidates, matched
 from showthrough.register.axis import Axis, axis
 from showthrough.register.cut_tree import boxes, grow_tree
@@ -43,7 +44,7 @@ def candidates(
     attributes: Sequence[Attribute],
     *,
     at_most: int = AT_MOST,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     way: Way = "best",
 ) -> Candidates:
     """All groups all of whose cells cover the person's values, for every person.
@@ -62,7 +63,7 @@ def link(
     axes: list[Axis],
     *,
     at_most: int = AT_MOST,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     way: Way = "best",
 ) -> Candidates:
     """The same for attributes that are intervals of atoms already."""
@@ -84,7 +85,7 @@ def link(
         step = min(max(PAIRS * (stop - done) // max(found, 1), 1), 4 * step, POINTS)
         done = stop
         if progress is not None:
-            progress(int(gathering.weight[:done].sum()), persons)
+            progress.count(int(gathering.weight[:done].sum()), persons)
     return gathering.candidates(point_of)
 
 

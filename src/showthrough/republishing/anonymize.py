@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from showthrough.anonymizers.describe import tight_cells
 from showthrough.anonymizers.methods import METHODS, Groups, Method, Options
 from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
+from showthrough.progress import Progress
 from showthrough.release.bucketized import BucketizedKind
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
@@ -54,7 +56,7 @@ def anonymize(
     seconds: float = 600.0,
     name: str = "",
     seed: int = 0,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | Callable[[str], None] | None = None,
 ) -> Release:
     """A release of the table that satisfies every criterion, checked by the criteria before it is returned.
 
@@ -92,8 +94,8 @@ def anonymize(
     if strategy in ("independent", "guarded"):
         _enforceable(chosen, criteria)
     shape = Shape.of(hierarchies, shown, weights, limits, missing)
-    if progress is not None:
-        progress("reading the table")
+    tell = Progress.of(progress)
+    tell.stage("reading the table")
     seed = _seed(seed)
     ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
     _judgeable(criteria, ready)
@@ -102,7 +104,7 @@ def anonymize(
         suppression_limit=_rows(suppression_limit, ready.rows),
         cells=_one_of("cells", cells, ("tight", "recursion")),
         passes=passes,
-        progress=None if progress is None else (lambda done, every: progress(f"{method}: {done} of {every}")),
+        progress=tell,
     )
     kind = _output(chosen, output, shape)
     if strategy != "independent":
@@ -124,48 +126,41 @@ def anonymize(
             merge_overlaps=merge_overlaps,
             accept=accept_violations,
             seconds=seconds,
-            progress=progress or (lambda _: None),
+            progress=tell,
         )
         return republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began)
-    say = progress or (lambda _: None)
-    say("following the plan" if plan else f"grouping by {method}")
+    tell.stage("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
-    say("publishing and checking")
-    release = _finished(
-        ready,
-        grouped,
-        criteria,
-        method=chosen,
-        kind=kind,
-        name=name,
-        began=began,
-        seed=options.seed,
-        accept=accept_violations,
-    )
+    tell.stage("publishing and checking")
+    grouped = _with_cells(ready, grouped, kind)
+    parameters = {"method": chosen.name, "criteria": [str(c) for c in criteria]}
+    release = publish(ready, grouped, kind=kind, name=name, seed=seed, parameters=parameters)
+    release = _judged(ready, grouped, release, criteria, method=chosen, began=began, accept=accept_violations)
     if not history:
         return release
-    note = told_together(ready, list(history), release, changed=changed)
+    note = told_together(ready, list(history), release, changed=changed, progress=tell.silent())
     return replace(release, made=replace(release.made, notes=(*release.made.notes, note)))
 
 
-def _finished(
+def _with_cells(table: Table, grouped: Groups, kind: str) -> Groups:
+    """The groups with something to print: tight cells where the kind shows cells and the method made none."""
+    if KINDS[kind].shows is not Shows.CELLS or grouped.cells is not None:
+        return grouped
+    texts = tight_cells(table.columns, grouped.group)
+    return replace(grouped, cells={c.name: cells for c, cells in zip(table.columns, texts, strict=True)})
+
+
+def _judged(
     table: Table,
     grouped: Groups,
+    release: Release,
     criteria: Sequence[Any],
     *,
     method: Method,
-    kind: str,
-    name: str,
     began: float,
-    seed: int,
     accept: bool,
 ) -> Release:
-    """Publish, let the criteria judge, and say what it cost."""
-    form = KINDS[kind]
-    if form.shows is Shows.CELLS and grouped.cells is None:
-        grouped = replace(grouped, cells=_tight(table, grouped))
-    parameters = {"method": method.name, "criteria": [str(c) for c in criteria]}
-    release = publish(table, grouped, kind=kind, name=name, seed=seed, parameters=parameters)
+    """The release with what the criteria say of it and what it cost; refused where one does not hold."""
     checks = verified(table, grouped, release, criteria)
     failing = [c for c in checks if not c.holds]
     if failing and not accept:
@@ -175,7 +170,8 @@ def _finished(
             release=release,
             parameters=("accept_violations",),
         )
-    utility = None if form.shows is Shows.EXACT else utility_of(table, seen_groups(table, grouped), criteria, release)
+    exact = release.form.shows is Shows.EXACT
+    utility = None if exact else utility_of(table, seen_groups(table, grouped), criteria, release)
     return replace(release, made=made(table, grouped, checks, method=method.name, began=began, utility=utility))
 
 
@@ -203,13 +199,6 @@ def _output(method: Method, output: str | None, shape: Shape) -> str:
 def _outputs(*shows: Shows) -> tuple[str, ...]:
     """The kinds that can be published and show quasi-identifiers in one of these ways."""
     return tuple(kind.name for kind in KINDS.values() if kind.from_groups and kind.shows in shows)
-
-
-def _tight(table: Table, grouped: Groups) -> Mapping[str, Sequence[str]]:
-    from showthrough.anonymizers.describe import tight_cells
-
-    texts = tight_cells(table.columns, grouped.group)
-    return {c.name: cells for c, cells in zip(table.columns, texts, strict=True)}
 
 
 def _method(name: str) -> Method:

@@ -13,6 +13,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, gcp
 from showthrough.measuring.utility import utility
+from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.republishing.figures import certain, over
 from showthrough.republishing.price import QUERIES
@@ -41,23 +42,25 @@ def compare(
     id: str,
     limit: float | None = None,
     changed: str = "refuse",
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Progress | Callable[[str], None] | None = None,
 ) -> pl.DataFrame:
     """Make the next release by every strategy and look at it beside the history.
 
     ``make`` publishes the table by a strategy. Persons are over the limit if their likeliest value is
     likelier, for readers who know everybody's group. A strategy that refuses says why in its remark.
     """
-    before = joint(history, changed=changed) if history else None
+    tell = Progress.of(progress)
+    quiet = tell.silent()
+    before = joint(history, changed=changed, progress=quiet) if history else None
     already = set() if before is None else certain(before)
     rows = []
     for strategy in STRATEGIES:
-        progress(strategy)
+        tell.stage(strategy)
         began = time.perf_counter()
         try:
             release = make(strategy)
             seconds = time.perf_counter() - began
-            told = _told(joint([*history, release], changed=changed), already, limit)
+            told = _told(joint([*history, release], changed=changed, progress=quiet), already, limit)
             lost = _lost(release, table, id)
         except (InputError, NotConvergedError) as problem:
             rows.append((strategy, *[None] * 7, time.perf_counter() - began, problem.shareable))

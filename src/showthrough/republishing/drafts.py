@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.inference.draft import Draft
 from showthrough.inference.infer import first_draft
 from showthrough.inference.posterior import Posterior
+from showthrough.progress import Progress
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.tied import joint, tied_proposal
@@ -30,6 +31,7 @@ class Drafts:
     table: Table
     past: Past
     before: Posterior | None
+    progress: Progress = field(default_factory=Progress)
 
     @cached_property
     def _ids(self) -> pl.Series:
@@ -73,9 +75,13 @@ class Drafts:
         """What readers who know everybody's group would learn from the past and the proposal."""
         if not self.by_codes:
             release = tied_proposal(self.table, self.past, proposal)
-            return joint([release], changed=self.past.choice) if self.before is None else self.before.extend(release)
+            if self.before is None:
+                return joint([release], changed=self.past.choice, progress=self.progress)
+            return self.before.extend(release, progress=self.progress)
         draft = self.of(proposal)
-        return first_draft(draft) if self.before is None else self.before.considering(draft)
+        if self.before is None:
+            return first_draft(draft, progress=self.progress)
+        return self.before.considering(draft, progress=self.progress)
 
     def satisfies(self, proposal: Proposal, criteria: Sequence[Any]) -> bool:
         """Whether the criteria hold for the release that the proposal makes."""

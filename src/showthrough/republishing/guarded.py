@@ -45,11 +45,12 @@ class Guarded:
 def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     """Find a release that keeps the policy, or say who stands in the way."""
     deadline = time.monotonic() + guard.seconds
-    before = joint(guard.past.history, changed=guard.past.choice) if guard.past.history else None
+    quiet, past = guard.progress.silent(), guard.past
+    before = joint(past.history, changed=past.choice, progress=quiet) if past.history else None
     search = Search(guard, before, _exposed(guard, before), deadline)
     for name, start in (("m-invariance", _whole(guard)), ("the proposal", base)):
         if start is not None:
-            guard.progress(f"guarding {name}")
+            guard.progress.stage(f"guarding {name}")
             search.repair(name, start.numbered())
     for one in sorted(search.found, key=lambda one: one.rank):
         done = _final(search, one)
@@ -62,8 +63,9 @@ def _final(search: Search, one: Acceptable) -> Guarded | None:
     """The release, judged by a full inference of its own; None if that finds somebody over a limit after all."""
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)
-    guard.progress("final inference")
-    posterior = joint([*guard.past.history, release], changed=guard.past.choice)
+    guard.progress.stage("final inference")
+    quiet = guard.progress.silent()
+    posterior = joint([*guard.past.history, release], changed=guard.past.choice, progress=quiet)
     review = guard.policy.review(posterior, before, exposed=exposed)
     if not review.holds:
         search.last = review

@@ -18,6 +18,7 @@ from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
+from showthrough.progress import Progress
 from showthrough.register.locating import locate, names_of
 from showthrough.register.register import Register
 from showthrough.release.release import Release
@@ -54,7 +55,13 @@ class LocatedView:
 
 
 def located_view(
-    table: Table, releases: Sequence[Release], limit: float, *, changed: str = "refuse", most: int | None = None
+    table: Table,
+    releases: Sequence[Release],
+    limit: float,
+    *,
+    changed: str = "refuse",
+    most: int | None = None,
+    progress: Progress | None = None,
 ) -> LocatedView:
     """Infer with the quasi-identifiers of the table instead of the groups of its persons.
 
@@ -71,7 +78,7 @@ def located_view(
         reason = f"persons and the groups they fit make {pairs} pairs, more than {most}: audit it with a register."
         return LocatedView(limit, 0, table.rows, reason)
     try:
-        post = infer(releases, membership=membership, changed=changed)
+        post = infer(releases, membership=membership, changed=changed, progress=progress)
     except (InputError, NotConvergedError) as problem:
         return LocatedView(limit, 0, table.rows, problem.shareable)
     here = post.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()

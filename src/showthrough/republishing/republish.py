@@ -19,6 +19,7 @@ from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.errors import CriterionError, InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review, limits_of
+from showthrough.progress import Progress
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
@@ -48,7 +49,7 @@ class Choices:
     hold_back: bool
     exposed: str
     seconds: float
-    progress: Callable[[str], None]
+    progress: Progress
     merge_overlaps: bool = False
     prefer: str = "lasting"
     accept: bool = False  # return a release that violates a criterion
@@ -140,13 +141,18 @@ class _Making:
     def reviewed(self, proposal: Proposal, outcome: Guarded) -> tuple[Review, Posterior]:
         """The policy and the whole history with another proposal."""
         release = tied_proposal(self.table, self.past, proposal, name=self.choices.name)
-        post = joint([*self.past.history, release], changed=self.past.choice)
+        post = self.joint(release)
         return limits_of(self.choices.policy).review(post, outcome.before, exposed=outcome.exposed), post
+
+    def joint(self, release: Release) -> Posterior:
+        """What readers who know everybody's group learn from the whole history with the release."""
+        every, quiet = [*self.past.history, release], self.choices.progress.silent()
+        return joint(every, changed=self.past.choice, progress=quiet)
 
     def known_groups(self, proposal: Proposal, limit: float) -> bool:
         """Whether nobody exceeds the limit for readers who know everybody's group."""
         release = tied_proposal(self.table, self.past, proposal, name=self.choices.name)
-        post = joint([*self.past.history, release], changed=self.past.choice)
+        post = self.joint(release)
         return not Policy(max_posterior=limit, integral="no").over_limit(post).any()
 
     def seen_by_readers(
@@ -156,15 +162,17 @@ class _Making:
         if release.form.shows is not Shows.CELLS:
             return proposal, release, []
 
+        quiet = self.choices.progress.silent()
+
         def look(one: Proposal) -> LocatedView:
             releases, most = [*self.past.history, self.publish(one)], None if self.choices.merge_overlaps else MOST
-            return located_view(self.table, releases, limit, changed=self.past.choice, most=most)
+            return located_view(self.table, releases, limit, changed=self.past.choice, most=most, progress=quiet)
 
         def keeps(one: Proposal) -> bool:
             shown = self.publish(one)
             return all(criterion.check(shown).holds for criterion in self.criteria) and allowed(one)
 
-        self.choices.progress("locating persons by quasi-identifiers")
+        self.choices.progress.stage("locating persons by quasi-identifiers")
         if not self.choices.merge_overlaps:
             seen = look(proposal)
             hint = " merge_overlaps=True merges groups until nobody is." if seen.over else ""

@@ -16,6 +16,7 @@ from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, NotConvergedError, PolicyError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review
+from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.past import Past
@@ -25,7 +26,6 @@ from showthrough.republishing.repairs import merge, moves, regroup, swap, trimme
 from showthrough.table.arrays import Flags, Ints
 
 Publish = Callable[[Proposal], Release]
-Progress = Callable[[str], None]
 ROUNDS = 24
 SINGLY = 20  # persons over a limit up to which single changes are tried
 TRIALS = 60  # of those, at a time
@@ -48,7 +48,7 @@ class Guard:
     hold_back: bool = True
     exposed: str = "refuse"  # or "accept": persons whom earlier releases expose do not count
     prefer: str = "lasting"  # or "useful": whatever loses least now
-    progress: Progress = lambda _: None
+    progress: Progress = field(default_factory=Progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Search:
     @cached_property
     def drafts(self) -> Drafts:
         """Proposals in codes."""
-        return Drafts(self.guard.table, self.guard.past, self.before)
+        return Drafts(self.guard.table, self.guard.past, self.before, self.guard.progress.silent())
 
     @property
     def late(self) -> bool:
@@ -247,6 +247,7 @@ class Search:
 
     def satisfies(self, proposal: Proposal) -> bool:
         """Whether the criteria hold."""
+        self.guard.progress.check()
         return self.drafts.satisfies(proposal, self.guard.criteria)
 
     def lean(self, proposal: Proposal) -> tuple[Proposal, int]:
@@ -273,6 +274,7 @@ class Search:
     def over(self, proposal: Proposal) -> People:
         """Who is over a limit; what was asked last is remembered."""
         if self.asked is None or self.asked[0] is not proposal:
+            self.guard.progress.check()
             self.asked = proposal, self._over(proposal)
         return self.asked[1]
 

@@ -10,6 +10,7 @@ import polars as pl
 from showthrough.anonymizers.table import Table
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
+from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
@@ -52,6 +53,6 @@ def tied_proposal(table: Table, past: Past, proposal: Proposal, *, name: str = "
     )
 
 
-def joint(releases: Sequence[Release], *, changed: str = "refuse") -> Posterior:
+def joint(releases: Sequence[Release], *, changed: str = "refuse", progress: Progress | None = None) -> Posterior:
     """The posterior of all of them, everybody tied by id."""
-    return infer([tied(r) for r in releases], changed=changed)
+    return infer([tied(r) for r in releases], changed=changed, progress=progress)

@@ -8,13 +8,16 @@ from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, NotConvergedError, ReleaseError
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
+from showthrough.progress import Progress
 from showthrough.register.register import Register
 from showthrough.release.release import Release
 from showthrough.republishing.figures import certain
 from showthrough.republishing.tied import joint
 
 
-def told_together(table: Table, history: Sequence[Release], release: Release, *, changed: str) -> str:
+def told_together(
+    table: Table, history: Sequence[Release], release: Release, *, changed: str, progress: Progress
+) -> str:
     """How many persons the history exposes with and without the release.
 
     Persons are tied by id or private link where all releases have one, otherwise located by the table's
@@ -23,7 +26,7 @@ def told_together(table: Table, history: Sequence[Release], release: Release, *,
     if table.id is None or table.sensitive is None:
         return "Beside the history nothing was looked at: that takes the id and the sensitive column."
     try:
-        before, after, how = _posteriors(table, history, release, changed)
+        before, after, how = _posteriors(table, history, release, changed, progress)
     except (ContradictionError, NotConvergedError) as problem:
         return f"Beside the history it could not be judged: {problem.shareable}"
     old, new = certain(before), certain(after)
@@ -34,12 +37,13 @@ def told_together(table: Table, history: Sequence[Release], release: Release, *,
 
 
 def _posteriors(
-    table: Table, history: Sequence[Release], release: Release, changed: str
+    table: Table, history: Sequence[Release], release: Release, changed: str, progress: Progress
 ) -> tuple[Posterior, Posterior, str]:
     try:
-        return joint(history, changed=changed), joint([*history, release], changed=changed), "persons tied by id"
+        before = joint(history, changed=changed, progress=progress)
+        return before, joint([*history, release], changed=changed, progress=progress), "persons tied by id"
     except ReleaseError:  # no link: a reader locates persons
         register = Register.of(table.frame, id=table.id, quasi=table.quasi)
-        before = infer(history, register=register, changed=changed)
-        after = infer([*history, release], register=register, changed=changed)
+        before = infer(history, register=register, changed=changed, progress=progress)
+        after = infer([*history, release], register=register, changed=changed, progress=progress)
         return before, after, "persons located by quasi-identifiers"

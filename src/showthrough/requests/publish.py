@@ -143,7 +143,7 @@ def run_publish(request: PublishRequest, progress: Progress | Callable[[str], No
     if request.policy is not None and request.strategy != "guarded":
         raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
     table, arguments = _read(request, tell)
-    release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell.stage, **arguments)
+    release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell, **arguments)
     if request.folder is None:
         return PublishResult(request, release, None)
     tell.stage("writing")
@@ -166,7 +166,7 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
             raise InputError(
                 "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
             )
-        return anonymize(table, strategy=strategy, policy=policy, **arguments)
+        return anonymize(table, strategy=strategy, policy=policy, progress=tell.silent(), **arguments)
 
     found = compare(
         make,
@@ -175,7 +175,7 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
         id=request.id,
         limit=None if request.policy is None else request.policy.max_posterior,
         changed=request.changed,
-        progress=tell.stage,
+        progress=tell,
     )
     return CompareResult(request, found)
 
