@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
+from showthrough.table.arrays import Codes, Flags, Ints
 
 LOWEST = np.iinfo(np.int64).min // 4  # below every score, with room to add
 
@@ -179,13 +179,6 @@ class Rows:
         rows = np.unique(np.concatenate(found))
         return rows[rows < self.size].astype(np.int64)
 
-    def release(self, release: int) -> Codes | Seats:
-        """How variables hang on the rows of one release."""
-        if release in self.sure_release:
-            own: Codes = self.sure[self.sure_release.index(release)]
-            return own
-        return next(own for own in self.seats if own.release == release)
-
     def links(self) -> tuple[Ints, Ints]:
         """Variable and row of everything that hangs together, sorted by variable as far as it costs nothing.
 
@@ -274,21 +267,6 @@ class Rows:
             seats=tuple(replace(own, row=place.take(own.row)) for own in self.seats),
             stated=replace(self.stated, row=place.take(self.stated.row)),
         )
-
-    # --- sums -------------------------------------------------------------------------------------------------------
-
-    def sums(self, figure: Reals) -> Reals:
-        """[rows] the sum of a figure of the terms over what hangs on each row."""
-        total = np.zeros(self.size + 1)
-        variables = figure[: self.variables]
-        for row in self.sure:
-            total += sum_by(row, variables, total.size)
-        for own in self.seats:
-            total += sum_by(own.row, figure[self.places(own)], total.size)
-        if self.stated.row.size:
-            part = self.stated.coefficient * variables[self.stated.variable]
-            total += sum_by(self.stated.row, part, total.size)
-        return total[:-1]
 
 
 def exact_dot(a: Ints, b: Ints) -> int:

@@ -62,9 +62,3 @@ def weigh(problem: Problem, alive: Flags, weights: Ints, rows: Rows | None = Non
     best = np.maximum.reduceat(masked, problem.start[:-1])
     surplus = exact_dot(problem.weight, best) - rows.reach(weights)
     return Weighed(problem, rows, alive, weights, score, best, surplus)
-
-
-def proven_zeros(problem: Problem, alive: Flags, weights: Ints, rows: Rows | None = None) -> Flags | None:
-    """The terms that the weighing proves impossible, or None if it proves nothing."""
-    found = weigh(problem, alive, weights, rows)
-    return found.zeros() if found.proven else None
