@@ -41,6 +41,26 @@ KILLED, LATE, SURVIVED = "killed", "killed by the clock", "SURVIVED"
 # their own are left to their own tests.
 TESTS: dict[str, tuple[str, ...]] = {
     "inference": ("tests/inference", "tests/auditing", "tests/register/test_register.py"),
+    "inference/closing.py": (
+        "tests/inference/test_figure1.py",
+        "tests/inference/test_remaining.py",
+        "tests/inference/test_seats.py",
+        "tests/inference/test_contradictions.py",
+        "tests/inference/test_rows_against_oracle.py",
+    ),
+    "inference/draft.py": ("tests/republishing/test_drafts.py",),
+    "inference/increment.py": ("tests/inference/test_increments.py", "tests/republishing/test_drafts.py"),
+    "inference/rows.py": (
+        "tests/inference/test_rows.py",
+        "tests/inference/test_seats.py",
+        "tests/inference/test_reduce.py",
+        "tests/inference/test_rows_against_oracle.py",
+    ),
+    "inference/weighing.py": (
+        "tests/inference/test_figure1.py",
+        "tests/inference/test_seats.py",
+        "tests/inference/test_proofs_of_rows.py",
+    ),
     "inference/graphs.py": ("tests/inference/test_graphs.py", "tests/inference"),
     "inference/newton.py": ("tests/inference/test_figure1.py", "tests/inference/test_passes.py", "tests/inference"),
     "inference/proof_check.py": (
@@ -55,6 +75,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "republishing/m_invariance.py": ("tests/republishing/test_m_invariance.py",),
     "republishing/split.py": ("tests/republishing/test_m_invariance.py",),
     "republishing/history_guided.py": ("tests/republishing/test_history_guided.py",),
+    "republishing/drafts.py": ("tests/republishing/test_drafts.py",),
     "republishing/past.py": ("tests/republishing/test_past.py",),
     "republishing/compare.py": ("tests/republishing/test_compare.py", "tests/cli/test_republish.py"),
     "republishing/together.py": ("tests/republishing/test_together.py",),
