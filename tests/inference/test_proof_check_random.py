@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.inference import proof_check
-from showthrough.inference.proof_check import Board, Facts, Members, Statement
+from showthrough.inference.proof_check import Board, Evidence, Members, Statement
 from tests.oracles import rows as oracle
 from tests.oracles import seats
 from tests.oracles.rows import ZERO, Case, Program
@@ -71,7 +71,7 @@ def given_facts(case):
 
 def board_of(case):
     published, members, more = given_facts(case)
-    facts = Facts([r.counts() for r in published], members, **more)
+    facts = Evidence([r.counts() for r in published], members, **more)
     return Board(facts, [as_step(dict.fromkeys(case.bounds, 1))])
 
 

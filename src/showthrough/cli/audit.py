@@ -97,9 +97,9 @@ def audit(
 ) -> None:
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience):
-        from showthrough.cli.files import check_targets
         from showthrough.cli.inputs import columns, history_file, pairs, releases
         from showthrough.cli.output import deliver_audit, show_understood
+        from showthrough.cli.writing import check_targets
         from showthrough.requests.audit import AuditRequest, run_audit
         from showthrough.requests.understand import run_understand
 

@@ -135,9 +135,9 @@ def check(
 ) -> None:
     """Check releases: which privacy models each satisfies, how well, and whether your limits hold."""
     with errors_as_sentences(audience=audience):
-        from showthrough.cli.files import check_targets
         from showthrough.cli.inputs import columns, numbers, pairs, releases
         from showthrough.cli.output import deliver_check
+        from showthrough.cli.writing import check_targets
         from showthrough.requests.check import CheckRequest, run_check
         from showthrough.requests.criteria import CriteriaEntries
 

@@ -61,7 +61,7 @@ def reader_left() -> NoReturn:
     raise typer.Exit(READER_LEFT)
 
 
-class _Line(Progress):
+class _LiveLine(Progress):
     """Tells a live line on stderr the stage at work and how much of it is done."""
 
     def __init__(self, status: Status) -> None:
@@ -85,7 +85,7 @@ def live(*, quiet: bool) -> Iterator[Progress]:
         yield Progress()
         return
     with Console(stderr=True).status("starting") as status:
-        yield _Line(status)
+        yield _LiveLine(status)
 
 
 class _Output(Console):

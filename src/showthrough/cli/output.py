@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from showthrough.cli.common import out, say
-from showthrough.cli.files import as_json, print_json, write_together
 from showthrough.cli.flags import TOLD, as_options
+from showthrough.cli.writing import as_json, print_json, write_together
 from showthrough.report import check_terminal, publish_terminal, terminal
 from showthrough.report.terminal import Hints
 

@@ -39,12 +39,12 @@ class Views:
         """What the releases are called."""
         return self.whole.history.names
 
-    def part(self, releases: Sequence[int]) -> View:
+    def part(self, releases: Sequence[int]) -> PartSolved:
         """The answer from some of the releases, by their numbers."""
         everything = len(releases) == len(self.names)
-        return View(tuple(releases), self.whole if everything else self.infer(releases))
+        return PartSolved(tuple(releases), self.whole if everything else self.infer(releases))
 
-    def on(self, view: View, figure: Reals) -> Reals:
+    def on(self, view: PartSolved, figure: Reals) -> Reals:
         """Figures of the persons of a view on the persons of the whole; NaN for those who are not in it.
 
         An id that is split in the whole history may be one person in the view: its parts share the figure.
@@ -73,7 +73,7 @@ class Views:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class PartSolved:
     """The answer from some releases of a history, by their numbers in it."""
 
     releases: tuple[int, ...]
@@ -183,7 +183,7 @@ def _values_left(solved: Solved, people: Any) -> pl.Series:
     return solved.history.values.gather(solved.pairs.value[first])
 
 
-def _change(views: Views, single: View, both: View) -> Reals:
+def _change(views: Views, single: PartSolved, both: PartSolved) -> Reals:
     """[n] the largest change of a probability of anybody in the one release; NaN for the others."""
     values, largest = views.whole.history.values, np.zeros(views.whole.history.named)
     for word in values:

@@ -26,8 +26,6 @@ from showthrough.inference.problem import Problem
 from showthrough.inference.reduce import Reduced, reduce, unweighed
 from showthrough.table.arrays import Flags, Ints, Reals
 
-Progress = Callable[[int, int], None]
-
 _SNAP = 1e-9
 _CHUNK = 400  # variables per job, so that one large component is shared out too
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -42,7 +40,12 @@ class Job:
 
 
 def bounds(
-    face: Face, pairs: Pairs, signatures: Ints, *, workers: int = 1, progress: Progress = lambda _done, _all: None
+    face: Face,
+    pairs: Pairs,
+    signatures: Ints,
+    *,
+    workers: int = 1,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[Reals, Reals]:
     """Lower and upper bounds per pair; only those of the asked signatures are worked out."""
     problem = face.problem

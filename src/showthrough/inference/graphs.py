@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from showthrough.table.arrays import Flags, Ints
+from showthrough.table.ragged import owners, starts
 
 PATIENCE = 30_000  # edges walked in plain Python, all in all, that have cost as much as the import
 SMALL = 3000  # edges; up to here plain Python is quicker than importing SciPy
@@ -128,7 +129,7 @@ def _matrix(nodes: int, tail: Ints, head: Ints) -> Any:
     if tail.size and (np.diff(tail) < 0).any():
         order = np.argsort(tail, kind="stable")
         tail, head = tail[order], head[order]
-    start = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=nodes))])
+    start = starts(np.bincount(tail, minlength=nodes))
     small = np.int32 if max(nodes, tail.size) < 2**31 else np.int64
     ends = (np.ones(tail.size), head.astype(small), start.astype(small))
     return csr_array(ends, shape=(nodes, nodes))
@@ -140,13 +141,12 @@ def _scipy_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sin
 
     key = tail * nodes + head
     order = np.argsort(key)
-    start = np.zeros(nodes + 1, dtype=np.int32)
-    np.cumsum(np.bincount(tail, minlength=nodes), out=start[1:])
+    start = starts(np.bincount(tail, minlength=nodes)).astype(np.int32)
     entries = room[order].astype(np.int32), head[order].astype(np.int32), start
     result = maximum_flow(csr_array(entries, shape=(nodes, nodes)), source, sink)
     routed = csr_array(result.flow)
     routed.sort_indices()
-    from_node = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(routed.indptr))
+    from_node = owners(routed.indptr)
     at = np.searchsorted(from_node * nodes + routed.indices, key)
     # where an edge stands in both directions the net flow is positive on one of them
     return int(result.flow_value), np.maximum(routed.data[at].astype(np.int64), 0)

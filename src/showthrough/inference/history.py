@@ -24,6 +24,7 @@ from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
+from showthrough.table.ragged import starts
 
 ABSENT = -1
 CHANGED = ("refuse", "split")  # what to do with an id whose groups share no value
@@ -77,8 +78,7 @@ class History:
     @cached_property
     def group_rows(self) -> Ints:
         """[G + 1] where the rows of each group begin."""
-        sizes = np.bincount(self.row_group, minlength=int(self.first_group[-1]))
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return starts(np.bincount(self.row_group, minlength=int(self.first_group[-1])))
 
     def release_of(self, group: int) -> int:
         """The release a group belongs to."""
@@ -124,8 +124,8 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", reader: Read
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
     reader = reader or Reader()
     names = reader.names_for(releases)
-    placings = [tie(release, name, reader) for release, name in zip(releases, names, strict=True)]
-    member_ids = one_kind([p.ids for p in placings], "ids", names)
+    ties = [tie(release, name, reader) for release, name in zip(releases, names, strict=True)]
+    member_ids = one_kind([own.ids for own in ties], "ids", names)
     told = [r.tally["value"] for r in releases]
     further = [pl.Series("value", reader.domain)] if reader.domain else []
     tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"][: len(told) + len(further)])
@@ -134,8 +134,8 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", reader: Read
     refuse_blanks(ids, "ids")
     refuse_blanks(values, "values")
     labels = [release.labels for release in releases]
-    first_group = np.cumsum([0, *(own.len() for own in labels)]).astype(np.int64)
-    group_of, sets, weight = seat(placings, id_codes, first_group, ids.len())
+    first_group = starts(np.array([own.len() for own in labels]))
+    group_of, sets, weight = seat(ties, id_codes, first_group, ids.len())
     row_group = np.concatenate(
         [positions(r.tally["group"], own) + first for r, own, first in zip(releases, labels, first_group, strict=False)]
     )
@@ -157,27 +157,27 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", reader: Read
         set_start=sets[0],
         set_group=sets[1],
         reader=reader,
-        locatability=tuple(p.locatability for p in placings),
+        locatability=tuple(own.locatability for own in ties),
         weight=weight,
     )
 
 
 def seat(
-    placings: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, named: int
+    ties: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, named: int
 ) -> tuple[Codes, tuple[Ints, Codes], Ints | None]:
     """The group of each person in each release, or the number of a candidate set; the sets (start, groups); weights.
 
     Unnamed members of a pool follow the named persons as one column, however many they are.
     """
-    pools = [(r, pool) for r, placing in enumerate(placings) for pool in placing.pools]
-    group_of = np.full((len(placings), named + len(pools)), ABSENT, dtype=np.int32)
+    pools = [(r, pool) for r, own in enumerate(ties) for pool in own.pools]
+    group_of = np.full((len(ties), named + len(pools)), ABSENT, dtype=np.int32)
     sets = CandidateSets(int(first_group[-1]))
-    for r, (placing, codes) in enumerate(zip(placings, id_codes, strict=True)):
+    for r, (own, codes) in enumerate(zip(ties, id_codes, strict=True)):
         offset = int(first_group[r])
-        if placing.plain:
-            group_of[r, codes] = placing.group + offset
+        if own.plain:
+            group_of[r, codes] = own.group + offset
         else:
-            group_of[r, codes] = sets.code(placing.start, placing.group + offset, placing.outside)
+            group_of[r, codes] = sets.code(own.start, own.group + offset, own.outside)
     for column, (r, pool) in enumerate(pools, start=named):
         group_of[r, column] = sets.code_of(pool.groups + int(first_group[r]))
     weight = None
@@ -217,7 +217,7 @@ class CandidateSets:
 
     def arrays(self) -> tuple[Ints, Codes]:
         """Where each set begins, and the groups of all sets."""
-        start = np.cumsum([0, *(s.size for s in self._sets)]).astype(np.int64)
+        start = starts(np.array([own.size for own in self._sets], dtype=np.int64))
         return start, np.concatenate([np.empty(0, dtype=np.int32), *self._sets])
 
     def _number(self, groups: Ints, maybe: bool) -> int:

@@ -8,6 +8,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.inference.pairs import Pairs
 from showthrough.table.arrays import Reals
+from showthrough.table.ragged import running
 
 
 def mass_within(pairs: Pairs, values: pl.Series, epsilon: float) -> Reals:
@@ -23,6 +24,6 @@ def mass_within(pairs: Pairs, values: pl.Series, epsilon: float) -> Reals:
     key = pairs.signature * (points.size + 1) + rank[pairs.value]
     order = np.argsort(key, kind="stable")
     key, base = key[order], pairs.signature * (points.size + 1)
-    total = np.concatenate([[0.0], np.cumsum(pairs.p[order])])
+    total = running(pairs.p[order])
     mass: Reals = total[np.searchsorted(key, base + last)] - total[np.searchsorted(key, base + first)]
     return mass

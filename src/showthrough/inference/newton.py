@@ -27,6 +27,7 @@ import numpy as np
 from showthrough.inference.passes import Stretch, Sweeps, stretches
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals, sum_by
+from showthrough.table.ragged import starts
 
 RESIDUAL = 2e-6  # persons, before the final correction, whose error is the square of it
 NATS = 1e-10
@@ -91,7 +92,7 @@ class Kernel:
         self.count = problem.rows.lower.astype(np.float64)
         self.upper = None if problem.rows.exact else problem.rows.upper.astype(np.float64)
         self.component_rows = np.bincount(problem.row_component, minlength=problem.components)
-        self.component_start = np.cumsum(self.component_rows) - self.component_rows
+        self.component_start = starts(self.component_rows)[:-1]
         self.spread, self.gather, self.mass = self.sweeps.spread, self.sweeps.gather, self.sweeps.mass
         self.tangent, self.diagonal = self.sweeps.tangent, self.sweeps.diagonal
         self.stretches = stretches(problem.row_component, self.component_start)
@@ -302,7 +303,7 @@ def _within_reach(kernel: Kernel, x: Reals, d: Reals) -> Reals:
     else:
         signature = np.maximum.reduceat(moved, kernel.problem.start[:-1])
         size = np.bincount(kernel.problem.signature_component, minlength=kernel.problem.components)
-        largest = np.maximum.reduceat(signature, np.cumsum(size) - size)
+        largest = np.maximum.reduceat(signature, starts(size)[:-1])
     return np.minimum(1.0, _REACH / np.maximum(largest, _FLOOR))
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.ragged import owners
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -91,7 +92,7 @@ class Whole:
             problem.rows.sure, dtype=np.int64
         )  # the type that take and bincount work in
         self.first = problem.start[:-1]
-        self.signature: Ints = np.repeat(np.arange(self.first.size), np.diff(problem.start))
+        self.signature: Ints = owners(problem.start)
         self.weight: Reals = problem.weight[self.signature]
         self.extended = np.zeros(problem.rows.size + 1)  # absent rows read the 0 at the end
 

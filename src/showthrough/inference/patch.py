@@ -11,6 +11,7 @@ from showthrough.inference import graphs
 from showthrough.inference.reduce import Reduced
 from showthrough.inference.rows import Rows
 from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.ragged import items_of, owners, starts
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Patch:
     @cached_property
     def signature(self) -> Ints:
         """[v] the signature of each variable."""
-        return np.repeat(np.arange(self.weight.size), np.diff(self.start))
+        return owners(self.start)
 
     @cached_property
     def cluster(self) -> Ints:
@@ -51,12 +52,11 @@ def cut_out(problem: Reduced, rows: Ints) -> Patch:
     chosen[rows] = True
     touching = np.flatnonzero(problem.rows.touching(chosen))
     signatures = np.unique(np.searchsorted(problem.start, touching, side="right") - 1)
-    length = np.diff(problem.start)[signatures]
-    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    variables = np.arange(int(start[-1])) + np.repeat(problem.start[signatures] - start[:-1], length)
+    variables, length = items_of(problem.start, signatures)
+    start = starts(length)
     inside, candidates = problem.rows.over(variables)
     inside = inside.renumbered(rows)
-    owner = np.repeat(np.arange(signatures.size), length)
+    owner = owners(start)
     tail, head = inside.links()
     on = head >= 0
     count, label = graphs.components(signatures.size + rows.size, owner[tail[on]], signatures.size + head[on])

@@ -62,7 +62,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Evidence:
     """All that the steps may lean on, with ids of one kind and values of one kind."""
 
     tallies: Sequence[pl.DataFrame]
@@ -129,7 +129,7 @@ class _Weights:
 class Board:
     """What is known about everybody whom the steps touch; it grows with the sum of their groups."""
 
-    def __init__(self, facts: Facts, steps: Sequence[Sequence[Row]], asked: Person | None = None):
+    def __init__(self, facts: Evidence, steps: Sequence[Sequence[Row]], asked: Person | None = None):
         self.bounds: dict[Key, Bounds] = {}  # of the weighed rows; a step can draw them together
         self.crowd: dict[Person, _Crowd] = {}
         self.undefined: set[Any] = set()  # ids that a statement speaks of as one, but that were split
@@ -159,7 +159,7 @@ class Board:
         for own, n in pools:
             self._join((own,), {}, n)
 
-    def _homes(self, facts: Facts, wanted: Iterable[Any]) -> dict[Any, dict[int, set[Any]]]:
+    def _homes(self, facts: Evidence, wanted: Iterable[Any]) -> dict[Any, dict[int, set[Any]]]:
         """Where everybody can be who matters: nobody outside the weighed groups can change a total."""
         homes: dict[Any, dict[int, set[Any]]] = {i: {} for i in wanted}
         for number, own in enumerate(facts.members):
@@ -170,7 +170,7 @@ class Board:
                 homes[i].setdefault(number, set()).add(group)
         return homes
 
-    def _read(self, facts: Facts, places: Collection[tuple[int | None, Any]]) -> None:
+    def _read(self, facts: Evidence, places: Collection[tuple[int | None, Any]]) -> None:
         """What the releases publish of the groups that matter."""
         wanted: dict[int | None, set[Any]] = {}
         for release, group in places:
@@ -254,7 +254,7 @@ def holds(
 ) -> bool:
     """Whether the steps, taken in order, show the fact."""
     values, domain = _same_values(releases, domain)
-    facts = Facts(values, _same_ids(members), domain, split, ranges, statements)
+    facts = Evidence(values, _same_ids(members), domain, split, ranges, statements)
     if not _citable(facts, steps) or not _among([m.frame for m in facts.members], "id", [person[0]]):
         return False
     if not _among(values, "value", [value]) and not any(type(v) is type(value) and v == value for v in domain):
@@ -280,7 +280,7 @@ def contradicts(
 ) -> bool:
     """Whether the steps end in rows that nobody can fill."""
     values, domain = _same_values(releases, domain)
-    facts = Facts(values, _same_ids(members), domain, split, ranges, statements)
+    facts = Evidence(values, _same_ids(members), domain, split, ranges, statements)
     if not _citable(facts, steps):
         return False
     board = Board(facts, steps)
@@ -290,7 +290,7 @@ def contradicts(
     return surplus < 0
 
 
-def _citable(facts: Facts, steps: Sequence[Sequence[Row]]) -> bool:
+def _citable(facts: Evidence, steps: Sequence[Sequence[Row]]) -> bool:
     """Whether every row of the steps is a published count or a given statement, with a whole weight."""
     rows = [row for step in steps for row in step]
     if not all(_whole(weight) for *_, weight in rows):
@@ -324,7 +324,7 @@ def _published(tallies: Sequence[pl.DataFrame], keys: Sequence[Key]) -> bool:
     return True
 
 
-def _stated(facts: Facts, rows: Sequence[Row]) -> bool:
+def _stated(facts: Evidence, rows: Sequence[Row]) -> bool:
     """Whether these are given statements, in whole numbers, about published ids and values of the published kind."""
     if not all(isinstance(name, str) and value is None for _, name, value, _ in rows):
         return False

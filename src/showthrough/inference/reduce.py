@@ -18,6 +18,7 @@ from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining, choices_of, loose
 from showthrough.inference.rows import Rows, Seats, Stated
 from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.ragged import items_of, owners, ranks, starts
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Reduced:
     @property
     def signature(self) -> Ints:
         """[v] the signature of each variable; not kept, as large problems would feel it."""
-        return np.repeat(np.arange(self.weight.size), np.diff(self.start))
+        return owners(self.start)
 
     @property
     def term_component(self) -> Ints:
@@ -92,7 +93,7 @@ class Reduced:
 
     def restrict(self, keep: Flags) -> Reduced:
         """The same batch with some components only."""
-        number = np.cumsum(keep) - 1
+        number = ranks(keep)
         signatures = keep[self.signature_component]
         length = np.diff(self.start)
         variables = np.flatnonzero(np.repeat(signatures, length))
@@ -101,7 +102,7 @@ class Reduced:
         return replace(
             self,
             weight=self.weight[signatures],
-            start=np.concatenate([[0], np.cumsum(length[signatures])]).astype(np.int64),
+            start=starts(length[signatures]),
             rows=rows.renumbered(chosen),
             signature_component=number[self.signature_component[signatures]],
             row_component=number[self.row_component[chosen]],
@@ -166,10 +167,9 @@ def reduced_to(free: Remaining, rows: Rows | None = None) -> Reduced:
     variable_of = free.variable
     if (component[1:] < component[:-1]).any():
         order = np.argsort(component, kind="stable")
-        own, component, length = own[order], component[order], np.diff(start)[order]
-        begin, start = start[order], np.append(0, np.cumsum(length))
-        at = np.arange(variable_of.size) + np.repeat(begin - start[:-1], length)
-        variable_of = variable_of[at]
+        own, component = own[order], component[order]
+        at, length = items_of(start, order)
+        variable_of, start = variable_of[at], starts(length)
         left, chosen = left.over(at)
         candidate_of = candidate_of[chosen]
     if (row_component[1:] < row_component[:-1]).any():

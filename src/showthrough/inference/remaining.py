@@ -15,6 +15,7 @@ import numpy as np
 from showthrough.inference import graphs
 from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
+from showthrough.table.ragged import ranks
 
 _ROUNDS = 20  # of spreading from row to row before components are counted out
 _EXACT = 2**53  # whole numbers up to here are exact in double precision
@@ -67,7 +68,7 @@ class Remaining:
     def only(self, keep: Flags) -> Remaining:
         """The flagged ones."""
         at = np.flatnonzero(keep)
-        number = np.cumsum(keep) - 1 if self.seats else at
+        number = ranks(keep) if self.seats else at
         return replace(
             self,
             variable=self.variable.take(at),
@@ -181,7 +182,7 @@ def _with_seats(problem: Problem, alive: Flags, choices: Ints) -> Remaining:
     found = _taken(problem, np.flatnonzero(free))
     found = replace(found, decided=decided[found.variable])
     found.row[:, decided[found.variable]] = absent
-    number = np.cumsum(free) - 1
+    number = ranks(free)
     seats = []
     for own in rows.seats:
         at = np.flatnonzero(rows.open(own, alive) & live.take(own.owner))

@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import owners
 
 LOWEST = np.iinfo(np.int64).min // 4  # below every score, with room to add
 
@@ -38,7 +39,7 @@ class Seats:
     @cached_property
     def owner(self) -> Ints:
         """[candidates] the variable of each."""
-        return np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
+        return owners(self.start)
 
     @property
     def span(self) -> slice:

@@ -20,8 +20,8 @@ from showthrough.errors import InputError
 from showthrough.measuring.grouping import Grouping
 from showthrough.table.arrays import Flags, Ints, Reals
 
-Ends = tuple[int, int]
-Asked = dict[int, Ends]
+CodeRange = tuple[int, int]
+Asked = dict[int, CodeRange]
 PUBLISHED = ("range", "set", "exact")
 _DRAWS = 50  # tries per query before giving up on one that somebody answers
 
@@ -111,7 +111,7 @@ class Coded:
 
 
 def ask(
-    table: Coded, persons: Callable[[Asked], Reals], shares: Callable[[Ends], Reals], workload: Workload
+    table: Coded, persons: Callable[[Asked], Reals], shares: Callable[[CodeRange], Reals], workload: Workload
 ) -> QueryError:
     """Draw queries; ``persons`` of each group fit a query, ``shares`` of its values lie in a stretch."""
     random = np.random.default_rng(workload.seed)
@@ -138,14 +138,14 @@ class _Query:
     """A stretch of codes, both ends included, per quasi-identifier asked about and for the value."""
 
     quasi: Asked
-    value: Ends
+    value: CodeRange
 
 
 def _draw(random: np.random.Generator, sizes: Sequence[int], values: int, workload: Workload) -> _Query:
     """Stretches so wide that independent columns would give the selectivity."""
     share = workload.selectivity ** (1 / (workload.dimensions + 1))
 
-    def stretch(size: int) -> Ends:
+    def stretch(size: int) -> CodeRange:
         width = max(min(ceil(size * share), size), 1)
         first = int(random.integers(0, size - width + 1))
         return first, first + width - 1
@@ -154,7 +154,7 @@ def _draw(random: np.random.Generator, sizes: Sequence[int], values: int, worklo
     return _Query({int(c): stretch(sizes[c]) for c in sorted(chosen)}, stretch(values))
 
 
-def inside(code: Ints, ends: Ends) -> Flags:
+def inside(code: Ints, ends: CodeRange) -> Flags:
     """Which codes lie in a stretch."""
     found: Flags = (code >= ends[0]) & (code <= ends[1])
     return found
@@ -168,7 +168,7 @@ def matching(columns: Sequence[Ints], asked: Asked, rows: int) -> Flags:
     return found
 
 
-def _part(grouping: Grouping, code: Ints, size: int, published: str) -> Callable[[Ends], Reals]:
+def _part(grouping: Grouping, code: Ints, size: int, published: str) -> Callable[[CodeRange], Reals]:
     """The part of each group that lies in a stretch, if it spreads evenly over what is published."""
     kept = code[grouping.order]
     if published == "set":
@@ -178,7 +178,7 @@ def _part(grouping: Grouping, code: Ints, size: int, published: str) -> Callable
         )
     low, high = np.minimum.reduceat(kept, grouping.start[:-1]), np.maximum.reduceat(kept, grouping.start[:-1])
 
-    def overlap(ends: Ends) -> Reals:
+    def overlap(ends: CodeRange) -> Reals:
         shared = np.minimum(high, ends[1]) - np.maximum(low, ends[0]) + 1
         found: Reals = np.maximum(shared, 0) / (high - low + 1)
         return found
@@ -188,7 +188,7 @@ def _part(grouping: Grouping, code: Ints, size: int, published: str) -> Callable
 
 def _shares(
     grouping: Grouping, value: Ints, labels: pl.Series, counterfeits: pl.DataFrame | None
-) -> Callable[[Ends], Reals]:
+) -> Callable[[CodeRange], Reals]:
     """The share of each group's published values that lies in a stretch; counterfeits count."""
     real = GroupCounts.from_rows(grouping.group, value, values=labels.len())
     kept = pl.DataFrame({"group": real.group, "value": real.value.astype(np.int64), "n": real.count})

@@ -20,7 +20,7 @@ from showthrough.errors import InputError, LimitError
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, entropy_loss, gcp
 from showthrough.measuring.measure import Utility
-from showthrough.measuring.queries import Asked, Coded, Ends, QueryError, Workload, ask, inside, matching
+from showthrough.measuring.queries import Asked, Coded, CodeRange, QueryError, Workload, ask, inside, matching
 from showthrough.measuring.shown import Shown
 from showthrough.measuring.sizes import average_size, c_avg, discernibility
 from showthrough.register.linking import candidates
@@ -203,7 +203,9 @@ def _with_queries(found: Utility, case: _Case, workload: Workload) -> Utility:
     )
 
 
-def _ask_rows(case: _Case, value: tuple[Ints, int], shares: Callable[[Ends], Reals], workload: Workload) -> QueryError:
+def _ask_rows(
+    case: _Case, value: tuple[Ints, int], shares: Callable[[CodeRange], Reals], workload: Workload
+) -> QueryError:
     """The quasi-identifiers of every person are shown beside its group."""
     release = case.release
     place = pl.DataFrame({"group": release.labels, "at": np.arange(release.labels.len())})
@@ -227,7 +229,7 @@ def _ask_rows(case: _Case, value: tuple[Ints, int], shares: Callable[[Ends], Rea
     return ask(Coded(tuple(mine), tuple(sizes), *value), persons, shares, workload)
 
 
-def _shares(case: _Case, labels: pl.Series) -> Callable[[Ends], Reals]:
+def _shares(case: _Case, labels: pl.Series) -> Callable[[CodeRange], Reals]:
     """The share of each kept group's published values in a stretch; counterfeits dilute it."""
     release = case.release
     place = np.full(release.labels.len(), -1, dtype=np.int64)
@@ -241,7 +243,7 @@ def _shares(case: _Case, labels: pl.Series) -> Callable[[Ends], Reals]:
     at, code, n = (tally[c].to_numpy() for c in ("at", "code", "n"))
     size = np.bincount(at, weights=n, minlength=case.kept.size)
 
-    def shares(ends: Ends) -> Reals:
+    def shares(ends: CodeRange) -> Reals:
         found: Reals = np.bincount(at, weights=n * inside(code, ends), minlength=case.kept.size) / size
         return found
 

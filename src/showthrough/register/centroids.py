@@ -16,7 +16,6 @@ from typing import Literal
 import numpy as np
 
 from showthrough.errors import InputError
-from showthrough.progress import Progress
 from showthrough.register.attribute import Candidates
 from showthrough.register.axis import Axis, pieces
 from showthrough.register.gathering import Gathering
@@ -58,7 +57,7 @@ def nearest(
     *,
     measures: Sequence[Measure],
     at_most: int = AT_MOST,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Candidates:
     """The groups with the nearest centroid (Euclid over the attributes' differences), all of them in a tie."""
     _agree(persons, centroids, measures)
@@ -90,7 +89,7 @@ def within_spreads(
     spreads: Reals,
     measures: Sequence[Measure],
     at_most: int = AT_MOST,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Candidates:
     """The groups whose centroid ± spread covers the person in every attribute.
 
@@ -168,10 +167,10 @@ def _embedded(points: Reals, targets: Reals, measures: Sequence[Measure]) -> tup
     return np.concatenate(here, axis=1), np.concatenate(there, axis=1)
 
 
-Stretch = tuple[int, int, Ints, Ints]  # points from, up to; pairs of point (counted from the first) and target
+Batch = tuple[int, int, Ints, Ints]  # points from, up to; pairs of point (counted from the first) and target
 
 
-def _by_tree(here: Reals, there: Reals) -> Iterator[Stretch]:
+def _by_tree(here: Reals, there: Reals) -> Iterator[Batch]:
     """Two nearest targets of each point; all within the distance of the first where the second is as near."""
     from scipy.spatial import cKDTree
 
@@ -189,7 +188,7 @@ def _by_tree(here: Reals, there: Reals) -> Iterator[Stretch]:
         yield first, first + some.shape[0], np.concatenate(point), np.concatenate(target).astype(np.int64)
 
 
-def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure]) -> Iterator[Stretch]:
+def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure]) -> Iterator[Batch]:
     """All distances of a few points at a time."""
     step = max(1, PAIRS // max(targets.shape[0], 1))
     for first in range(0, points.shape[0], step):
@@ -211,7 +210,7 @@ def _as_near(distance: Reals) -> Reals:
     return distance * (1.0 + TIE) + TIE
 
 
-def _chained(one: Iterator[Stretch], other: Iterator[Stretch], offset: int) -> Iterator[Stretch]:
+def _chained(one: Iterator[Batch], other: Iterator[Batch], offset: int) -> Iterator[Batch]:
     yield from one
     for first, stop, point, target in other:
         yield first + offset, stop + offset, point, target

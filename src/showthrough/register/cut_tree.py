@@ -46,7 +46,7 @@ def boxes(axes: Sequence[Axis], cells: Codes) -> Boxes:
 
 
 @dataclass(frozen=True)
-class Tree:
+class CutTree:
     """Nodes in breadth-first order; the right child follows the left one."""
 
     attribute: Codes  # [nodes], -1 for a leaf
@@ -68,7 +68,7 @@ class _Level:
     box: Ints
 
 
-def grow_tree(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Ints, Ints]) -> Tree:
+def grow_tree(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Ints, Ints]) -> CutTree:
     """Cut until the leaves are small or cutting does not help; ``entries`` are roots, ascending, and their boxes."""
     sizes = np.array([axis.size for axis in axes], dtype=np.int32)
     whole = np.repeat(sizes[None, :] - 1, roots, axis=0)
@@ -93,7 +93,7 @@ def grow_tree(axes: Sequence[Axis], boxes: Boxes, roots: int, entries: tuple[Int
         offset += nodes
         level = _children(boxes, level, attribute, cut)
     joined = [np.concatenate(column) for column in columns]
-    return Tree(
+    return CutTree(
         joined[0], joined[1], joined[2], starts(joined[3]), joined[4].astype(np.int32), starts(joined[5]),
         joined[6].astype(np.int32),
     )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.register.axis import Axis
-from showthrough.register.cut_tree import Boxes, Tree
+from showthrough.register.cut_tree import Boxes, CutTree
 from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.ragged import items_of, starts
 
@@ -23,19 +23,19 @@ TABLE = 2**16  # pairs of a table of flags; it should stay in the cache
 DENSE = 2**10  # pairs of a leaf that make a table worth while
 
 Unsigned = npt.NDArray[np.unsignedinteger]
-Pairs = tuple[Ints, Ints]
+PointBoxes = tuple[Ints, Ints]
 
 
 class Descent:
     """A tree with its boxes and all that comparing needs."""
 
-    def __init__(self, axes: Sequence[Axis], boxes: Boxes, tree: Tree) -> None:
+    def __init__(self, axes: Sequence[Axis], boxes: Boxes, tree: CutTree) -> None:
         self.axes, self.boxes, self.tree = axes, boxes, tree
         self.kinds = [np.min_scalar_type(axis.size) for axis in axes]  # small numbers are compared quickest
         spread = [float((boxes.high[:, a] - boxes.low[:, a] + 1.0).mean()) / axis.size for a, axis in enumerate(axes)]
         self.order = [int(a) for a in np.argsort(spread)]  # strictest first
 
-    def pairs(self, points: Codes, node: Ints) -> Iterator[Pairs]:
+    def pairs(self, points: Codes, node: Ints) -> Iterator[PointBoxes]:
         """Points, from their nodes on, with the boxes they are in; with unknown values (−1) a pair may come twice."""
         tree, point = self.tree, np.arange(points.shape[0])
         covers = np.diff(tree.cover_start)
@@ -59,7 +59,7 @@ class Descent:
             if both.size:
                 point, node = np.concatenate([point, point[both]]), np.concatenate([node, again])
 
-    def _leaves(self, points: Codes, point: Ints, node: Ints) -> Iterator[Pairs]:
+    def _leaves(self, points: Codes, point: Ints, node: Ints) -> Iterator[PointBoxes]:
         """Pairs of the points that have come to leaves."""
         opens = np.diff(self.tree.open_start)
         if (np.diff(node) < 0).any():
@@ -77,7 +77,7 @@ class Descent:
         if dense.any():
             yield from self._tables(points, point, node[first[dense]], (first[dense], counts[dense]))
 
-    def _compared(self, points: Codes, point: Ints, box: Ints) -> Pairs:
+    def _compared(self, points: Codes, point: Ints, box: Ints) -> PointBoxes:
         """Keep the pairs where the box covers the point, attribute by attribute."""
         for a in self.order:
             value = points[point, a]
@@ -112,12 +112,12 @@ class Descent:
         reach = [self.boxes.high[own, a] - low[a] for a in range(len(self.axes))]
         return [(one.astype(k), other.astype(k)) for one, other, k in zip(low, reach, self.kinds, strict=True)]
 
-    def _tables(self, points: Codes, point: Ints, leaf: Ints, segments: tuple[Ints, Ints]) -> Iterator[Pairs]:
+    def _tables(self, points: Codes, point: Ints, leaf: Ints, segments: tuple[Ints, Ints]) -> Iterator[PointBoxes]:
         """One table for each leaf, or several where it is large."""
         columns = [points[point, a].astype(kind) for a, kind in enumerate(self.kinds)]
         differ = self._differing(columns, leaf, segments)
         begin, end = self.tree.open_start[leaf].tolist(), self.tree.open_start[leaf + 1].tolist()
-        found: list[Pairs] = []
+        found: list[PointBoxes] = []
         waiting = 0
         for k, (first, count) in enumerate(zip(*(s.tolist() for s in segments), strict=True)):
             step = max(TABLE // (end[k] - begin[k]), 1)
@@ -150,7 +150,7 @@ class Descent:
             differ.append(((bottom > least) | (top < most)).tolist())
         return differ
 
-    def _looked_up(self, points: Codes, point: Ints, found: list[Pairs]) -> Pairs:
+    def _looked_up(self, points: Codes, point: Ints, found: list[PointBoxes]) -> PointBoxes:
         """The pairs of tables as points and boxes, without those that only the intervals cover."""
         if not found:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)

@@ -17,14 +17,14 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.release.cell import Bound, CellColumn, CellKind, ColumnKind
+from showthrough.table.arrays import Ints
 from showthrough.table.texts import days, number, plain
 
 _SHOWN = re.compile(r"[^*]+")
 
-Ints = npt.NDArray[np.int64]
-Found = tuple[Ints, Ints, Ints]  # cells, and the first position and the position after the last of a run
+CellRuns = tuple[Ints, Ints, Ints]  # cells, and the first position and the position after the last of a run
 
-_NONE: Found = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+_NONE: CellRuns = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 class Cover(NamedTuple):
@@ -157,7 +157,7 @@ def _objects(bounds: list[Bound]) -> npt.NDArray[np.object_]:
     return array
 
 
-def _by_span(spans: list[_Span], line: _Line, at_most: int) -> Found:
+def _by_span(spans: list[_Span], line: _Line, at_most: int) -> CellRuns:
     """Every span reaches from the first value that ends in it or later to the last that begins in it or before."""
     begin = np.zeros(len(spans), dtype=np.int64)
     end = np.full(len(spans), line.position.size, dtype=np.int64)
@@ -179,7 +179,7 @@ def _by_span(spans: list[_Span], line: _Line, at_most: int) -> Found:
     return _single(np.repeat(own, count), line.position[offset + np.arange(total)])
 
 
-def _by_member(members: list[tuple[int, str]], known: pl.DataFrame, kind: ColumnKind) -> Found:
+def _by_member(members: list[tuple[int, str]], known: pl.DataFrame, kind: ColumnKind) -> CellRuns:
     if not members:
         return _NONE
     asked = pl.DataFrame(members, schema={"cell": pl.Int64, "key": pl.String}, orient="row")
@@ -193,7 +193,7 @@ def _key(text: str) -> str:
     return text if value is None else plain(value)
 
 
-def _by_mask(cells: CellColumn, known: pl.DataFrame, at_most: int) -> Iterator[Found]:
+def _by_mask(cells: CellColumn, known: pl.DataFrame, at_most: int) -> Iterator[CellRuns]:
     """One join per pattern of stars, on the characters that it shows."""
     shapes: dict[tuple[int, tuple[tuple[int, int], ...]], list[tuple[int, str]]] = {}
     for c, cell in enumerate(cells.cells):
@@ -224,22 +224,22 @@ def _spellings(known: pl.DataFrame, kind: ColumnKind) -> pl.DataFrame:
     return known.with_columns(pl.col("text").str.len_chars().alias("length"))
 
 
-def _joined(asked: pl.DataFrame, values: pl.DataFrame) -> Found:
+def _joined(asked: pl.DataFrame, values: pl.DataFrame) -> CellRuns:
     both = asked.join(values, on="key", how="inner")
     return _single(both["cell"].to_numpy(), both["position"].to_numpy())
 
 
-def _single(cell: Ints, position: Ints) -> Found:
+def _single(cell: Ints, position: Ints) -> CellRuns:
     """Runs of one value."""
     return cell, position, position + 1
 
 
-def _by_unknown(asks: npt.NDArray[np.bool_], unknown: Ints) -> Found:
+def _by_unknown(asks: npt.NDArray[np.bool_], unknown: Ints) -> CellRuns:
     cell = np.flatnonzero(asks)
     return _single(np.repeat(cell, unknown.size), np.tile(unknown, cell.size))
 
 
-def _assembled(found: Sequence[Found], cells: int, values: int, at_most: int) -> Runs:
+def _assembled(found: Sequence[CellRuns], cells: int, values: int, at_most: int) -> Runs:
     """Runs that touch or overlap become one."""
     _refuse(sum(cell.size for cell, _, _ in found), at_most)
     stride = values + 1  # a run of one cell never touches one of the next

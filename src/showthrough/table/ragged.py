@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from showthrough.table.arrays import Flags, Ints
 
-Whole = npt.NDArray[np.integer]
+AnyInts = npt.NDArray[np.integer]
 
 
-def starts(sizes: Whole | Flags) -> Ints:
+def starts(sizes: AnyInts | Flags) -> Ints:
     """Where each list starts, and where the last one ends.
 
     >>> starts(np.array([2, 0, 3])).tolist()
@@ -38,7 +38,7 @@ def running(weights: Any) -> Any:
     return total
 
 
-def owners(start: Whole) -> Ints:
+def owners(start: AnyInts) -> Ints:
     """The list that each item belongs to.
 
     >>> owners(np.array([0, 2, 2, 5])).tolist()
@@ -47,7 +47,7 @@ def owners(start: Whole) -> Ints:
     return np.repeat(np.arange(start.size - 1), np.diff(start))
 
 
-def offsets(sizes: Whole) -> Ints:
+def offsets(sizes: AnyInts) -> Ints:
     """The place of each item within its list, from 0.
 
     >>> offsets(np.array([2, 0, 3])).tolist()
@@ -57,7 +57,7 @@ def offsets(sizes: Whole) -> Ints:
     return np.arange(int(start[-1])) - np.repeat(start[:-1], sizes)
 
 
-def ranges(first: Whole, sizes: Whole) -> Ints:
+def ranges(first: AnyInts, sizes: AnyInts) -> Ints:
     """The whole numbers from ``first`` on, as many as ``sizes`` says, one list after the other.
 
     >>> ranges(np.array([7, 0, 3]), np.array([2, 0, 3])).tolist()
@@ -67,7 +67,7 @@ def ranges(first: Whole, sizes: Whole) -> Ints:
     return np.repeat(first - start[:-1], sizes) + np.arange(int(start[-1]))
 
 
-def items_of(start: Whole, chosen: Whole) -> tuple[Ints, Ints]:
+def items_of(start: AnyInts, chosen: AnyInts) -> tuple[Ints, Ints]:
     """Where all items of the ``chosen`` lists stand, one list after the other, and the size of each.
 
     >>> at, sizes = items_of(np.array([0, 2, 2, 5]), np.array([2, 0]))
@@ -88,7 +88,7 @@ def ranks(marked: Flags) -> Ints:
     return np.where(marked, np.cumsum(marked) - 1, -1)
 
 
-def alike(start: Ints, items: Whole) -> tuple[Ints, Ints]:
+def alike(start: Ints, items: AnyInts) -> tuple[Ints, Ints]:
     """One index for each distinct list, the first that has it, and the distinct list of each index.
 
     Lists are told apart by a sum of one scrambled number per item; each is then compared with the first
@@ -111,7 +111,7 @@ def alike(start: Ints, items: Whole) -> tuple[Ints, Ints]:
     return _alike_slowly(start, items)
 
 
-def _alike_slowly(start: Ints, items: Whole) -> tuple[Ints, Ints]:
+def _alike_slowly(start: Ints, items: AnyInts) -> tuple[Ints, Ints]:
     """For the day that two sums are equal by accident."""
     number: dict[bytes, int] = {}
     first: list[int] = []
@@ -123,7 +123,7 @@ def _alike_slowly(start: Ints, items: Whole) -> tuple[Ints, Ints]:
     return np.array(first, dtype=np.int64), which
 
 
-def _scrambled(numbers: Whole) -> npt.NDArray[np.uint64]:
+def _scrambled(numbers: AnyInts) -> npt.NDArray[np.uint64]:
     """The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
     z = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
