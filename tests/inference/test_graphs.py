@@ -82,3 +82,13 @@ def test_maximum_flow_equals_the_smallest_cut(graph):
         side = np.array([True] + [bool(code >> k & 1) for k in range(nodes - 2)] + [False])
         cuts.append(int(room[side[tail] & ~side[head]].sum()))
     assert value == min(cuts)
+
+
+def test_a_flow_of_more_than_32_bits():
+    import scipy.sparse.csgraph  # noqa: F401 - from now on it is used for all but tiny graphs
+
+    middle, room = np.arange(1, 301), 3 * 10**9
+    tail, head = np.append(np.zeros_like(middle), middle), np.append(middle, np.full_like(middle, 301))
+    value, flow = graphs.maximum_flow(302, tail, head, np.full(tail.size, room), 0, 301)
+    assert value == 300 * room
+    assert (flow == room).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from showthrough.errors import ContradictionError
+from showthrough.errors import ContradictionError, InputError
 from showthrough.inference.run import Log, answered
 from tests import factored_cases
 from tests.inference.coded import history_of
@@ -85,6 +85,18 @@ def test_the_worlds_of_values_weigh_their_seatings():
                 for v in found.span(int(found.of_person[k])):
                     value = case.values[int(found.problem.value[v])]
                     assert counted[v] == pytest.approx(float(share.get((person, value), 0)), abs=1e-12), (flavour, seed)
+
+
+def test_worlds_of_very_many_persons_are_too_many_to_count_at_once():
+    from showthrough.inference.integral import decide, world_shares
+
+    rows = [factored.Row(0, g, v, 10**9, 10**9) for g in (0, 1) for v in "ab"]
+    case = factored.Case(["a", "b"], {"p": [[0, 1]], "rest": [[0, 1]]}, rows, weight={"rest": 4 * 10**9 - 1})
+    found, _ = solved(case)
+    with pytest.raises(InputError, match="most_states"):
+        world_shares(found.face, found.of_person, most_states=200_000, refuse=True)
+    facts = decide(found.face, seconds=5)
+    assert not facts.impossible.any()
 
 
 def test_signatures_split_where_a_statement_or_a_prior_tells_persons_apart():

@@ -18,6 +18,7 @@ from showthrough.table.ragged import owners, starts
 PATIENCE = 30_000  # edges walked in plain Python, all in all, that have cost as much as the import
 SMALL = 3000  # edges; up to here plain Python is quicker than importing SciPy
 LONERS = 100  # nodes without an edge that are worth leaving out
+_NARROW = 2**30  # SciPy's flows are of 32 bits, and what is left on an edge may be that of both directions
 TINY = 200  # edges; up to here it is quicker than calling SciPy
 
 _walked = [0]  # it decides how an answer is found, never what it is
@@ -84,7 +85,7 @@ def reachable(nodes: int, tail: Ints, head: Ints, start: int) -> Flags:
 
 def maximum_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, sink: int) -> tuple[int, Ints]:
     """Value of a maximum flow, and its flow on each edge; no edge may stand twice."""
-    if _large(tail.size):
+    if _large(tail.size) and room.max(initial=0) < _NARROW:
         ends = np.concatenate([tail, [source]]), np.concatenate([head, [sink]])
         used, near, far = _without_loners(nodes, *ends)
         return _scipy_flow(used.size, near[:-1], far[:-1], room, int(near[-1]), int(far[-1]))

@@ -198,6 +198,7 @@ def _placements(
         if n <= high:
             trail.append((ways, left))
             placed.append(n)
+            budget.spend_on_digits(min(n, left - n))
             ways, left = ways * comb(left, n), left - n
             if k + 1 < len(own):
                 k, n = k + 1, least[k + 1]
@@ -235,6 +236,12 @@ class Budget:
         """One step; raises when there are none left."""
         self.steps -= 1
         if self.steps < 0 or (self.steps % 256 == 0 and monotonic() > self.deadline):
+            raise TooManyStates
+
+    def spend_on_digits(self, size: int) -> None:
+        """Numbers of about ``size`` binary digits take as long as many steps: the time grows with the square."""
+        self.steps -= size * size >> 15
+        if self.steps < 0:
             raise TooManyStates
 
 
