@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criterion import Check
 from showthrough.measuring.measure import Utility
 from showthrough.table.frozen import Frozen
@@ -21,12 +22,17 @@ class Made:
     incomplete: int
     checks: tuple[Check, ...]
     utility: Utility | None
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()  # of the method or strategy, with their figures
     plan: Mapping[str, Any] = field(default_factory=Frozen)
     counterfeits: int = 0
     exposed: tuple[str, ...] = ()  # ids whom earlier releases, or slots left empty, give away
     guard: Any = None  # the review and the joint posterior of a guarded release
     exact: bool = False  # whether quasi-identifiers are published as they are
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The remarks in sentences."""
+        return tuple(map(str, self.remarks))
 
     def __str__(self) -> str:
         lines = [*(str(c) for c in self.checks), *self.notes]

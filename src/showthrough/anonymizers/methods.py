@@ -17,6 +17,7 @@ from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.outsiders import Population
 from showthrough.anonymizers.proximity import NumericProximity, Proximity, ValueProximity
 from showthrough.anonymizers.quasi_columns import QuasiColumn
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.anonymizers.xcolor import xcolor
 from showthrough.criteria.alpha_k import AlphaKAnonymity
@@ -38,6 +39,7 @@ from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError
 from showthrough.progress import Progress
 from showthrough.table.arrays import Codes, Ints
+from showthrough.table.frozen import Frozen
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Groups:
     group: Codes
     cells: Mapping[str, Sequence[Any]] | None = None
     plan: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     persons: Ints | None = None  # of the population in each group, where a criterion asks for them
     outside: int = 0  # persons of the population in no published group
 
@@ -107,9 +109,11 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
         )
     group = people.published(found.group)
     tight = any(c.shown == "range" for c in people.columns)
-    notes = ("Ranges are tight: their ends are values of real persons.",) if tight else ()
+    remarks = (Remark("tight ranges", "Ranges are tight: their ends are values of real persons."),) if tight else ()
     cells = _named(table.columns, people.cells(found.group, tight_cells))
-    return Groups(group, cells, notes=notes, persons=people.persons(found.group), outside=people.outside(found.group))
+    return Groups(
+        group, cells, remarks=remarks, persons=people.persons(found.group), outside=people.outside(found.group)
+    )
 
 
 def _relaxed(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
@@ -137,15 +141,17 @@ def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Gro
     group = people.published(found.group)
     cells = people.cells(found.group, lambda columns, own: level_cells(columns, found.levels, own))
     levels = {c.name: int(level) for c, level in zip(table.columns, found.levels, strict=True)}
-    told = ", ".join(f"{c} {level}" for c, level in levels.items())
-    notes = (f"Levels: {told}; {found.checked} of {found.nodes} nodes looked at.",)
+    words = "Levels: {levels}; {checked} of {nodes} nodes looked at."
     if not found.optimal:
-        notes = (f"Levels: {told}; the lattice is too large to prove that no other node loses less.",)
+        words = "Levels: {levels}; the lattice is too large to prove that no other node loses less."
+    remark = Remark.of(
+        "levels", words, levels=Frozen(levels), checked=found.checked, nodes=found.nodes, optimal=found.optimal
+    )
     return Groups(
         group,
         _named(table.columns, cells),
         {"levels": levels},
-        notes,
+        (remark,),
         people.persons(found.group),
         people.outside(found.group),
     )
@@ -170,7 +176,8 @@ def _mdav(table: Table, criteria: Sequence[Any], options: Options) -> Groups:  #
     for feature, column in zip(features, table.columns, strict=True):
         middle = centroids(feature, found.group)
         cells[column.name] = middle.tolist() if feature.kind == "numeric" else [column.labels[int(c)] for c in middle]
-    return Groups(found.group, cells, notes=(f"Information loss {found.loss:.4f} % (SSE/SST).",))
+    remark = Remark.of("information loss", "Information loss {loss:.4f} % (SSE/SST).", loss=float(found.loss))
+    return Groups(found.group, cells, remarks=(remark,))
 
 
 def _feature(column: QuasiColumn, table: Table) -> Feature:
@@ -189,12 +196,19 @@ def _xcolor(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     order = np.lexsort([c.rank[c.codes] for c in table.columns[::-1]])
     found = xcolor(_proximity(table, wanted), k, wanted.delta, order=order, strict=wanted.strict, seed=options.seed)
     promise = "is guaranteed" if found.guaranteed else "was not guaranteed"
-    notes = (
-        f"Relaxed equitable colouring: {found.edges} near pairs, at most {found.max_degree} of one row, "
-        f"{found.allowed} allowed in a group; success {promise} beforehand; {found.swaps} exchanges; "
-        f"{found.violations.size} rows remain with too many near values.",
+    remark = Remark.of(
+        "colouring",
+        "Relaxed equitable colouring: {near_pairs} near pairs, at most {most_of_one_row} of one row, {allowed} allowed "
+        f"in a group; success {promise} beforehand; {{exchanges}} exchanges; "
+        "{remaining} rows remain with too many near values.",
+        near_pairs=found.edges,
+        most_of_one_row=found.max_degree,
+        allowed=found.allowed,
+        guaranteed=found.guaranteed,
+        exchanges=found.swaps,
+        remaining=found.violations.size,
     )
-    return Groups(found.group, notes=notes)
+    return Groups(found.group, remarks=(remark,))
 
 
 def _proximity(table: Table, criterion: Dissimilarity) -> Proximity:

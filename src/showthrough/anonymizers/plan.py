@@ -16,6 +16,7 @@ from showthrough.anonymizers.demands import requirement
 from showthrough.anonymizers.describe import level_cells
 from showthrough.anonymizers.methods import Groups, Options
 from showthrough.anonymizers.quasi_columns import combined_key
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.suppression import suppress_failing
 from showthrough.anonymizers.table import Table
 from showthrough.errors import FileError, InputError
@@ -85,8 +86,13 @@ def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], o
     )
     kept = np.unique(found.group[group >= 0])  # numbers of suppress_failing follow the old order
     cells = {c: [texts[int(g)] for g in kept] for c, texts in (found.cells or {}).items()}
-    note = f"The plan fits all but {outside} rows; {gone - outside} more are in groups that fail a criterion."
-    return replace(found, group=group, cells=cells, notes=(note,))
+    remark = Remark.of(
+        "plan",
+        "The plan fits all but {outside} rows; {failing} more are in groups that fail a criterion.",
+        outside=outside,
+        failing=int(gone) - outside,
+    )
+    return replace(found, group=group, cells=cells, remarks=(remark,))
 
 
 def _by_levels(table: Table, levels: Mapping[str, Any]) -> Groups:

@@ -194,6 +194,6 @@ def made(
         incomplete=table.incomplete,
         checks=tuple(checks),
         utility=utility,
-        notes=grouped.notes,
+        remarks=grouped.remarks,
         plan=grouped.plan,
     )

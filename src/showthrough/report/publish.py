@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criterion import Check
 from showthrough.release.release import Release
 from showthrough.report.check import LABELS
@@ -43,7 +44,8 @@ class PublishContent:
     figures: Figures
     utility: Figures | None
     checks: tuple[tuple[str, bool], ...]  # each in a sentence, and whether it holds
-    words: str  # cost, checks and notes in sentences
+    remarks: tuple[Remark, ...]  # of the method or strategy, with their figures
+    words: str  # cost, checks and remarks in sentences
     link: str | None  # the file that says who is in which group
     exposed: int
     exposed_ids: tuple[str, ...] | None
@@ -56,6 +58,7 @@ class PublishContent:
             "figures": self.figures.as_dict(),
             "utility": None if self.utility is None else self.utility.as_dict(),
             "checks": [{"sentence": sentence, "holds": holds} for sentence, holds in self.checks],
+            "remarks": [plain(remark.as_dict()) for remark in self.remarks],
             "words": self.words.split("\n"),
             **({} if self.exposed_ids is None else {"exposed": list(self.exposed_ids)}),
         }
@@ -79,6 +82,7 @@ def publish_content(release: Release, *, folder: Path | None, audience: str) -> 
         figures=Figures(tuple(Figure(name, value, MEANINGS[name]) for name, value in told.items())),
         utility=_utility(made.utility),
         checks=_sentences(made.checks),
+        remarks=made.remarks,
         words=str(made),
         link=str(link) if link is not None and link.exists() else None,
         exposed=len(made.exposed),

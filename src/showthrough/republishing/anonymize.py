@@ -138,8 +138,8 @@ def anonymize(
     release = _judged(ready, grouped, release, criteria, method=chosen, began=began, accept=accept_violations)
     if not history:
         return release
-    note = told_together(ready, list(history), release, changed=changed, progress=tell.silent())
-    return replace(release, made=replace(release.made, notes=(*release.made.notes, note)))
+    remark = told_together(ready, list(history), release, changed=changed, progress=tell.silent())
+    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, remark)))
 
 
 def _with_cells(table: Table, grouped: Groups, kind: str) -> Groups:

@@ -1,4 +1,4 @@
-"""All strategies side by side on one page: what each would tell, and what it would cost."""
+"""All strategies side by side, a row each: what each would tell, and what it would cost."""
 
 from __future__ import annotations
 
@@ -83,20 +83,3 @@ def _lost(release: Release, table: pl.DataFrame, id: str) -> tuple[float | None,
     if len(grouping.quasi) < 2:
         return loss, None
     return loss, utility(release, table, id=id, workload=QUERIES).query_error_median
-
-
-def page(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The comparison with a column for every strategy, which fits 80 characters, and the remarks as lines below it."""
-    names = {
-        "newly_certain": ("persons made certain", 0), "over_limit": ("persons over limit", 0),
-        "joint_entropy": ("joint entropy (nats)", 1), "counterfeits": ("counterfeits", 0),
-        "withheld": ("records withheld", 0), "gcp_of_groups": ("GCP of the groups", 4),
-        "query_error": ("query error", 4), "seconds": ("seconds", 1),
-    }  # fmt: skip
-    rows = [
-        (measure, *("" if level is None else f"{level:.{digits}f}" for level in found[name]))
-        for name, (measure, digits) in names.items()
-    ]
-    told = "The query error is the median relative error of counting queries."
-    remarks = [f"{s}: {r}" for s, r in found.filter(pl.col("remark") != "").select("strategy", "remark").iter_rows()]
-    return pl.DataFrame(rows, schema=["measure", *found["strategy"]], orient="row"), [told, *remarks]

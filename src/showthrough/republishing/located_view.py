@@ -14,6 +14,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.infer import infer
@@ -45,12 +46,23 @@ class LocatedView:
     reason: str = ""  # why it could not be found out
     posterior: Posterior | None = None
 
-    def __str__(self) -> str:
+    @property
+    def remark(self) -> Remark:
+        """For the publisher."""
         if self.reason:
-            return f"Located by quasi-identifiers: not known, since {self.reason}"
-        return (
-            f"Located by quasi-identifiers instead of ids, {self.over} of {self.persons} persons of the table have a "
-            f"value likelier than {self.limit:.4g}."
+            return Remark.of(
+                "located",
+                "Located by quasi-identifiers: not known, since {reason}",
+                reason=self.reason,
+                limit=self.limit,
+            )
+        return Remark.of(
+            "located",
+            "Located by quasi-identifiers instead of ids, {over} of {persons} persons of the table have a value "
+            "likelier than {limit:.4g}.",
+            over=self.over,
+            persons=self.persons,
+            limit=self.limit,
         )
 
 
@@ -107,7 +119,7 @@ def _fitting(table: Table, release: Release) -> pl.DataFrame:
 
 def without_overlaps(
     past: Past, proposal: Proposal, look: Callable[[Proposal], LocatedView], allowed: Callable[[Proposal], bool]
-) -> tuple[Proposal, LocatedView, str]:
+) -> tuple[Proposal, LocatedView, tuple[Remark, ...]]:
     """Merge the groups that persons over the limit fit, until nobody is; the last word of why not, if so.
 
     Groups with the same values go first: readers who know the groups learn nothing from their merger.
@@ -115,17 +127,26 @@ def without_overlaps(
     seen = look(proposal)
     for _ in range(ROUNDS):
         if seen.reason or not seen.over or seen.posterior is None:
-            return proposal, seen, ""
+            return proposal, seen, ()
         exceeding = over(seen.posterior, seen.limit)
         kinds = [frozenset(values) for values in values_of_groups(past, proposal)]
         ways = [_merged(proposal, seen.posterior, exceeding, among) for among in (kinds, None)]
         if ways == [None, None]:
-            return proposal, seen, "Nothing is left to merge: earlier releases alone leave them over the limit."
+            return (
+                proposal,
+                seen,
+                (_ended("Nothing is left to merge: earlier releases alone leave them over the limit."),),
+            )
         better = next((way for way in ways if way is not None and allowed(way)), None)
         if better is None:
-            return proposal, seen, "Merging further would put persons over the limit for readers who know the groups."
+            words = "Merging further would put persons over the limit for readers who know the groups."
+            return proposal, seen, (_ended(words),)
         proposal, seen = better, look(better)
-    return proposal, seen, f"{ROUNDS} rounds of merging did not suffice."
+    return proposal, seen, (_ended("{rounds} rounds of merging did not suffice."),)
+
+
+def _ended(words: str) -> Remark:
+    return Remark.of("merging ended", words, rounds=ROUNDS)
 
 
 def _merged(

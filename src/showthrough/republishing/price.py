@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, gcp
@@ -28,14 +29,17 @@ class Price:
     counterfeits: int
     withheld: int
 
-    def beside(self, other: Price) -> str:
-        """In words, ``other`` first."""
-        told = [f"GCP of the groups {other.gcp:.4f} → {self.gcp:.4f}"]
+    def beside(self, other: Price) -> Remark:
+        """What a guarded release costs, after what an independent one (``other``) would have."""
+        told = ["GCP of the groups {gcp_before:.4f} → {gcp:.4f}"]
         if self.query_error is not None and other.query_error is not None:
-            told.append(f"counting queries off by {other.query_error:.1%} → {self.query_error:.1%} in the median")
-        told.append(f"counterfeits {other.counterfeits} → {self.counterfeits}")
-        told.append(f"records withheld {other.withheld} → {self.withheld}")
-        return "; ".join(told)
+            told.append("counting queries off by {query_error_before:.1%} → {query_error:.1%} in the median")
+        told += [
+            "counterfeits {counterfeits_before} → {counterfeits}",
+            "records withheld {withheld_before} → {withheld}",
+        ]
+        before = {f"{name}_before": figure for name, figure in asdict(other).items()}
+        return Remark.of("price", f"Independent release → guarded: {'; '.join(told)}.", **before, **asdict(self))
 
 
 def price(table: Table, past: Past, proposal: Proposal, *, kind: str) -> Price:

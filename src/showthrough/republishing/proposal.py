@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.describe import tight_cells
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError
@@ -33,7 +34,7 @@ class Proposal:
     group: Codes
     counterfeit_group: Codes = field(default_factory=_none)
     counterfeit_value: Codes = field(default_factory=_none)  # codes of the past's values
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def counterfeits(self) -> int:
@@ -55,7 +56,7 @@ class Proposal:
         used = np.unique(np.concatenate([self.group[self.group >= 0], self.counterfeit_group]))
         number = np.full(int(used.max(initial=-1)) + 2, -1, dtype=np.int32)
         number[used] = np.arange(used.size)
-        return Proposal(number[self.group], number[self.counterfeit_group], self.counterfeit_value, self.notes)
+        return Proposal(number[self.group], number[self.counterfeit_group], self.counterfeit_value, self.remarks)
 
     def loss(self, table: Table) -> float:
         """What readers lose, in records: NCP of the rows; a counterfeit or a record held back is one lost record."""

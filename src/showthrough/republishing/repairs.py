@@ -138,7 +138,7 @@ def regroup(
         group,
         np.concatenate([proposal.counterfeit_group[~gone], part.counterfeit_group + base]),
         np.concatenate([proposal.counterfeit_value[~gone], part.counterfeit_value]),
-        proposal.notes,
+        proposal.remarks,
     ).numbered()
 
 
@@ -151,7 +151,7 @@ def without(past: Past, proposal: Proposal, rows: Flags) -> Proposal:
     fake_group = np.concatenate([proposal.counterfeit_group, proposal.group[out]])
     fake_value = np.concatenate([proposal.counterfeit_value, past.value[out]])
     alive = left[fake_group] > 0
-    return Proposal(group, fake_group[alive], fake_value[alive], proposal.notes).numbered()
+    return Proposal(group, fake_group[alive], fake_value[alive], proposal.remarks).numbered()
 
 
 def withholding(

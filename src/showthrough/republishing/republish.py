@@ -13,6 +13,7 @@ import numpy as np
 from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Groups
 from showthrough.anonymizers.publication import utility_of
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import FrequencyLDiversity
 from showthrough.criteria.m_uniqueness import MUniqueness
@@ -29,7 +30,7 @@ from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
 from showthrough.republishing.search import Guard
-from showthrough.republishing.strategies import by_signature, departed, guided, values_per_group, values_wanted
+from showthrough.republishing.strategies import by_signature, departed, guided, spent, values_per_group, values_wanted
 from showthrough.republishing.tied import joint, tied_proposal
 
 
@@ -92,16 +93,16 @@ class _Making:
         alone = _proposed(base)
         outcome = guarded(_guard(self.table, self.past, self.choices, self.publish), alone)
         proposal, release = outcome.proposal, outcome.release
-        told = [f"{proposal.counterfeits} counterfeits, {proposal.held} records held back."]
+        told = [spent(proposal.counterfeits, proposal.held)]
         if alone is not None:
             here = price(self.table, self.past, proposal, kind=self.choices.kind)
             there = price(self.table, self.past, alone, kind=self.choices.kind)
-            told.append(f"Independent release → guarded: {here.beside(there)}.")
-        runs = [(step, len(list(same))) for step, same in groupby(outcome.steps)]
-        told += [f"Guard: {step}{f' ({n} times)' if n > 1 else ''}." for step, n in runs]
+            told.append(here.beside(there))
+        told += [_step(step, len(list(same))) for step, same in groupby(outcome.steps)]
         told.append(_verdict(outcome))
         if not outcome.review.conclusive:
-            told.append(f"Inconclusive: {outcome.review.undecided} pairs are undecided over whole values.")
+            words = "Inconclusive: {undecided} pairs are undecided over whole values."
+            told.append(Remark.of("inconclusive", words, undecided=outcome.review.undecided))
         limit = limits_of(self.choices.policy).max_posterior
         if limit is not None:
             proposal, release, more = self.seen_by_readers(
@@ -120,7 +121,7 @@ class _Making:
         proposal, release, more = self.seen_by_readers(
             proposal, self.publish(proposal), 1 / m, lambda one: self.known_groups(one, 1 / m)
         )
-        release = self.done(release, proposal, [*proposal.notes, *more], began)
+        release = self.done(release, proposal, [*proposal.remarks, *more], began)
         self.refuse_violations(release)
         return release
 
@@ -129,7 +130,7 @@ class _Making:
         l = values_per_group(self.choices.criteria, self.choices.strategy)
         proposal, at_risk = guided(self.past, l, repair=self.choices.repair, seed=self.choices.seed)
         ids = departed(self.past, self.table, at_risk)
-        return self.done(self.publish(proposal), proposal, list(proposal.notes), began, exposed=ids)
+        return self.done(self.publish(proposal), proposal, proposal.remarks, began, exposed=ids)
 
     @property
     def criteria(self) -> list[Any]:
@@ -157,7 +158,7 @@ class _Making:
 
     def seen_by_readers(
         self, proposal: Proposal, release: Release, limit: float, allowed: Callable[[Proposal], bool]
-    ) -> tuple[Proposal, Release, list[str]]:
+    ) -> tuple[Proposal, Release, list[Remark]]:
         """Of generalized output: who exceeds the limit for readers without ids, and less of it by merging."""
         if release.form.shows is not Shows.CELLS:
             return proposal, release, []
@@ -176,14 +177,13 @@ class _Making:
         if not self.choices.merge_overlaps:
             seen = look(proposal)
             hint = " merge_overlaps=True merges groups until nobody is." if seen.over else ""
-            return proposal, release, [f"{seen}{hint}"]
+            return proposal, release, [replace(seen.remark, words=f"{seen.remark.words}{hint}")]
         groups = int(proposal.numbered().group.max(initial=-1)) + 1
         found, seen, why = without_overlaps(self.past, proposal.numbered(), look, keeps)
         left = int(found.group.max(initial=-1)) + 1
-        told = [f"{groups} groups became {left} by merging those with overlapping extents.", str(seen)]
-        if left == groups:
-            return proposal, release, [*told, *([why] if why else [])]
-        return found, self.publish(found), [*told, *([why] if why else [])]
+        words = "{groups} groups became {left} by merging those with overlapping extents."
+        told = [Remark.of("merged overlaps", words, groups=groups, left=left), seen.remark, *why]
+        return (proposal, release, told) if left == groups else (found, self.publish(found), told)
 
     def refuse_violations(self, release: Release) -> None:
         """A criterion that the strategy does not look at must hold nevertheless."""
@@ -200,7 +200,7 @@ class _Making:
         self,
         release: Release,
         proposal: Proposal,
-        notes: list[str],
+        remarks: Sequence[Remark],
         began: float,
         *,
         exposed: Sequence[str] = (),
@@ -208,11 +208,11 @@ class _Making:
     ) -> Release:
         """The release with what it cost."""
         if self.past.changed:
-            notes = [
-                *notes,
-                f"{self.past.changed} persons changed their value and are published as new persons: readers who take "
-                "them for the same ones may believe what is not true.",
-            ]
+            words = (
+                "{changed} persons changed their value and are published as new persons: readers who take them for the "
+                "same ones may believe what is not true."
+            )
+            remarks = [*remarks, Remark.of("changed", words, changed=self.past.changed)]
         made = Made(
             method=self.choices.strategy,
             seconds=time.perf_counter() - began,
@@ -220,7 +220,7 @@ class _Making:
             incomplete=self.table.incomplete,
             checks=tuple(criterion.check(release) for criterion in self.criteria),
             utility=utility_of(self.table, proposal.numbered().group, self.choices.criteria),
-            notes=tuple(notes),
+            remarks=tuple(remarks),
             counterfeits=proposal.counterfeits,
             exposed=tuple(exposed),
             guard=guard,
@@ -229,13 +229,23 @@ class _Making:
         return replace(release, made=made)
 
 
-def _verdict(outcome: Guarded) -> str:
-    if not outcome.exposed:
-        return f"The policy holds for everybody: {outcome.posterior.certificate}."
-    more = f"; this release tells more of {outcome.told_more} of them" if outcome.told_more else ""
-    return (
-        f"The policy holds for everybody but {len(outcome.exposed)} persons whom earlier releases expose{more}: "
-        f"{outcome.posterior.certificate}."
+def _step(step: str, times: int) -> Remark:
+    again = " ({times} times)" if times > 1 else ""
+    return Remark.of("guard", f"Guard: {{step}}{again}.", step=step, times=times)
+
+
+def _verdict(outcome: Guarded) -> Remark:
+    words = "The policy holds for everybody: {certificate}."
+    if outcome.exposed:
+        more = "; this release tells more of {told_more} of them" if outcome.told_more else ""
+        words = f"The policy holds for everybody but {{exposed}} persons whom earlier releases expose{more}: "
+        words += "{certificate}."
+    return Remark.of(
+        "verdict",
+        words,
+        exposed=len(outcome.exposed),
+        told_more=outcome.told_more,
+        certificate=str(outcome.posterior.certificate),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import DistinctLDiversity, EntropyLDiversity, FrequencyLDiversity
 from showthrough.criteria.m_uniqueness import MUniqueness
@@ -80,8 +81,13 @@ def by_signature(
         fakes.append((found.counterfeit_group + np.int32(base), found.counterfeit_value))
         base, held = base + found.groups, held + found.held.size
     fake_group, fake_value = (np.concatenate(part) for part in zip(*fakes, strict=True))
-    notes = (f"{fake_group.size} counterfeits, {held} records held back.",)
-    return Proposal(group, fake_group, fake_value, notes)
+    return Proposal(group, fake_group, fake_value, (spent(fake_group.size, held),))
+
+
+def spent(counterfeits: int, held: int) -> Remark:
+    """What a proposal adds and leaves out."""
+    words = "{counterfeits} counterfeits, {held} records held back."
+    return Remark.of("spent", words, counterfeits=counterfeits, held=held)
 
 
 def guided(past: Past, l: int, *, repair: str, seed: int) -> tuple[Proposal, Ints]:
@@ -102,20 +108,21 @@ def guided(past: Past, l: int, *, repair: str, seed: int) -> tuple[Proposal, Int
         repair=chosen,
         seed=seed,
     )
-    notes = [
-        f"{slot_group.size - found.unfilled.size} of {slot_group.size} slots of departed persons were filled.",
-        f"{found.counterfeit_group.size} counterfeits, {found.held.size + int(back.sum())} records held back.",
+    returned = int(back.sum())
+    words = "{filled} of {slots} slots of departed persons were filled."
+    remarks = [
+        Remark.of("slots", words, filled=slot_group.size - found.unfilled.size, slots=slot_group.size),
+        spent(found.counterfeit_group.size, found.held.size + returned),
     ]
-    if back.any():
-        notes.append(f"{int(back.sum())} of them return after an absence: their groups are no longer published.")
+    if returned:
+        words = "{returned} of them return after an absence: their groups are no longer published."
+        remarks.append(Remark.of("returned", words, returned=returned))
     if found.unfilled.size and repair == "report":
-        notes.append(
-            f"{found.unfilled.size} slots stay empty and {found.at_risk.size} departed persons can be told from them: "
-            "choose a repair."
-        )
+        words = "{empty} slots stay empty and {at_risk} departed persons can be told from them: choose a repair."
+        remarks.append(Remark.of("empty slots", words, empty=found.unfilled.size, at_risk=found.at_risk.size))
     group = np.full(past.value.size, -1, dtype=np.int32)
     group[rows] = found.group
-    proposal = Proposal(group, found.counterfeit_group, found.counterfeit_value, tuple(notes))
+    proposal = Proposal(group, found.counterfeit_group, found.counterfeit_value, tuple(remarks))
     return proposal, np.unique(slot_group[found.at_risk])
 
 

@@ -1,9 +1,10 @@
-"""What a release tells beside its history, in one sentence for its publisher."""
+"""What a release tells beside its history, in one remark for its publisher."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, NotConvergedError, ReleaseError
 from showthrough.inference.infer import infer
@@ -17,22 +18,30 @@ from showthrough.republishing.tied import joint
 
 def told_together(
     table: Table, history: Sequence[Release], release: Release, *, changed: str, progress: Progress
-) -> str:
+) -> Remark:
     """How many persons the history exposes with and without the release.
 
     Persons are tied by id or private link where all releases have one, otherwise located by the table's
     quasi-identifiers.
     """
     if table.id is None or table.sensitive is None:
-        return "Beside the history nothing was looked at: that takes the id and the sensitive column."
+        words = "Beside the history nothing was looked at: that takes the id and the sensitive column."
+        return Remark("beside the history", words)
     try:
         before, after, how = _posteriors(table, history, release, changed, progress)
     except (ContradictionError, NotConvergedError) as problem:
-        return f"Beside the history it could not be judged: {problem.shareable}"
+        words = "Beside the history it could not be judged: {reason}"
+        return Remark.of("beside the history", words, reason=problem.shareable)
     old, new = certain(before), certain(after)
-    return (
-        f"Beside the history ({how}) a reader is certain about {len(new)} of {after.ids.len()} persons, "
-        f"{len(new - old)} of them by this release, and guesses {float(after.largest().sum()):.1f} right on average."
+    return Remark.of(
+        "beside the history",
+        "Beside the history ({how}) a reader is certain about {certain} of {persons} persons, {newly_certain} of them "
+        "by this release, and guesses {guesses:.1f} right on average.",
+        how=how,
+        certain=len(new),
+        persons=after.ids.len(),
+        newly_certain=len(new - old),
+        guesses=float(after.largest().sum()),
     )
 
 
