@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from showthrough.errors import InputError
+from showthrough.progress import Progress
 from showthrough.register.attribute import Candidates
 from showthrough.register.axis import Axis, pieces
 from showthrough.register.gathering import Gathering
@@ -57,7 +58,7 @@ def nearest(
     *,
     measures: Sequence[Measure],
     at_most: int = AT_MOST,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Candidates:
     """The groups with the nearest centroid (Euclid over the attributes' differences), all of them in a tie."""
     _agree(persons, centroids, measures)
@@ -89,7 +90,7 @@ def within_spreads(
     spreads: Reals,
     measures: Sequence[Measure],
     at_most: int = AT_MOST,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Candidates:
     """The groups whose centroid ± spread covers the person in every attribute.
 
