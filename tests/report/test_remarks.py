@@ -70,6 +70,8 @@ def test_strategies(tables, strategy):
         assert 0 <= slots["filled"] <= slots["slots"]
     if strategy == "guarded":
         assert remark(second, "verdict").figures["exposed"] == len(made.exposed) == 0
+        start = remark(second, "guard start")
+        assert str(start) == f"Guard: {start.figures['start']}: {start.figures['groups']} groups."
         cost = remark(second, "price").figures
         assert (cost["counterfeits"], cost["withheld"]) == (made.counterfeits, made.suppressed)
         assert 0 <= cost["gcp_before"] <= 1

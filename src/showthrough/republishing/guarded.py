@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import SLACK, Policy, Review
@@ -36,7 +37,7 @@ class Guarded:
     proposal: Proposal
     review: Review
     posterior: Posterior
-    steps: tuple[str, ...]
+    steps: tuple[Remark, ...]
     exposed: tuple[str, ...]  # ids that earlier releases expose
     told_more: int = 0  # how many of those this release makes more certain
     before: Posterior | None = None

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError
 from showthrough.republishing.past import Past
@@ -93,7 +94,7 @@ def merge(
 
 def moves(
     table: Table, past: Past, proposal: Proposal, *, people: Flags, leaking: npt.NDArray[np.integer]
-) -> Iterator[tuple[Proposal, str]]:
+) -> Iterator[tuple[Proposal, Remark]]:
     """Single changes that may help a leaking group, mildest first: an exchange of two records, or one merger.
 
     ``people`` marks the records of persons over a limit.
@@ -112,13 +113,16 @@ def moves(
             for other in [*others[same][:REACH].tolist(), *others[~same][: 2 * REACH].tolist()]:
                 group = proposal.group.copy()
                 group[one], group[other] = group[other], group[one]
-                yield replace(proposal, group=group), "exchanged two records"
+                yield replace(proposal, group=group), Remark("exchanged", "exchanged two records")
         for h in beside:
             target = np.arange(groups)
             target[g] = h
             joined = np.where(proposal.group >= 0, target[proposal.group], -1).astype(np.int32)
             fakes = target[proposal.counterfeit_group].astype(np.int32)
-            yield replace(proposal, group=joined, counterfeit_group=fakes).numbered(), "merged two groups"
+            yield (
+                replace(proposal, group=joined, counterfeit_group=fakes).numbered(),
+                Remark("merged", "merged two groups"),
+            )
 
 
 def regroup(
@@ -156,14 +160,14 @@ def without(past: Past, proposal: Proposal, rows: Flags) -> Proposal:
 
 def withholding(
     past: Past, proposal: Proposal, people: Flags, leaking: npt.NDArray[np.integer]
-) -> Iterator[tuple[Proposal, str]]:
+) -> Iterator[tuple[Proposal, Remark]]:
     """Single records, or single groups, left out."""
     for row in np.flatnonzero(people & (proposal.group >= 0)).tolist():
-        yield without(past, proposal, np.arange(people.size) == row), "withheld a record"
+        yield without(past, proposal, np.arange(people.size) == row), Remark("withheld", "withheld a record")
     for g in leaking.tolist():
         rows = proposal.group == g
         if (proposal.group[~rows] >= 0).any():
-            yield without(past, proposal, rows), "withheld a group"
+            yield without(past, proposal, rows), Remark("withheld", "withheld a group")
 
 
 def trimmed(proposal: Proposal, past: Past, *, values: int, among: Flags) -> Proposal | None:

@@ -229,9 +229,9 @@ class _Making:
         return replace(release, made=made)
 
 
-def _step(step: str, times: int) -> Remark:
+def _step(step: Remark, times: int) -> Remark:
     again = " ({times} times)" if times > 1 else ""
-    return Remark.of("guard", f"Guard: {{step}}{again}.", step=step, times=times)
+    return Remark.of(f"guard {step.kind}", f"Guard: {step.words}{again}.", **step.figures, times=times)
 
 
 def _verdict(outcome: Guarded) -> Remark:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, NotConvergedError, PolicyError
 from showthrough.inference.posterior import Posterior
@@ -56,7 +57,7 @@ class Acceptable:
     """A proposal that keeps policy and criteria."""
 
     proposal: Proposal
-    steps: tuple[str, ...]
+    steps: tuple[Remark, ...]
     loss: float
     passing: bool  # a release that makes the next ones hard
 
@@ -98,7 +99,7 @@ class Search:
     def repair(self, name: str, start: Proposal) -> None:
         """Bring a proposal into the policy, by several ways."""
         groups = int(start.group.max(initial=-1)) + 1
-        step = f"{name}: {groups} groups"
+        step = Remark.of("start", "{start}: {groups} groups", start=name, groups=groups)
         if self.passing(start) and any(not one.passing for one in self.found):
             return
         over = self.over(start)
@@ -108,14 +109,14 @@ class Search:
         best = min((one.loss for one in self.found), default=np.inf)
         if best <= start.loss(self.guard.table) or self.late:
             return  # repairs only lose more
-        steps = [step, f"{over.sum()} persons would be over a limit"]
+        steps = [step, Remark.of("over", "{over} persons would be over a limit", over=over.sum())]
         proposal = start
         touched = self.touched(proposal, over)
         better = swap(self.guard.past, proposal, touched)
         after = over if better is None else self.over(better)
         if better is not None and after.sum() < over.sum():
             proposal, over = better, after
-            steps.append("swapped members")
+            steps.append(Remark("swapped", "swapped members"))
         if not over.any():
             self.keep(proposal, tuple(steps))
             return
@@ -127,7 +128,7 @@ class Search:
         if share > FEW and not self.found:
             self.follow(self.by_merging(proposal, over), steps)
 
-    def follow(self, way: Iterator[tuple[Proposal, str]], steps: list[str]) -> None:
+    def follow(self, way: Iterator[tuple[Proposal, Remark]], steps: list[Remark]) -> None:
         """Take repairs one after the other until nobody is over a limit."""
         told = list(steps)
         for proposal, step in way:
@@ -140,13 +141,13 @@ class Search:
             if self.late or proposal.price > self.most:
                 return
 
-    def by_single_moves(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
+    def by_single_moves(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, Remark]]:
         """One change at a time, each kept if fewer persons are over a limit after it; withholding comes last."""
         guard, strict = self.guard, self.satisfies(proposal)
         while 0 < over.sum() <= SINGLY:
             leaking = np.unique(proposal.group[self.touched(proposal, over)])
             people = self.rows_of(over)
-            ways: Iterator[tuple[Proposal, str]] = moves(
+            ways: Iterator[tuple[Proposal, Remark]] = moves(
                 guard.table, guard.past, proposal, people=people, leaking=leaking
             )
             if guard.hold_back:
@@ -163,7 +164,7 @@ class Search:
             return True
         return (not strict or self.satisfies(candidate)) and self.over(candidate).sum() < over.sum()
 
-    def by_merging(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
+    def by_merging(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, Remark]]:
         """Leaking groups join their neighbours, again and again, at worst until one group is left."""
         for _ in range(ROUNDS):
             leaking = np.unique(proposal.group[self.touched(proposal, over)])
@@ -171,10 +172,11 @@ class Search:
             if better is None:
                 return
             proposal = better
-            yield proposal, f"merged {'1 group' if leaking.size == 1 else f'{leaking.size} groups'} with neighbours"
+            words = f"merged {{groups}} group{'' if leaking.size == 1 else 's'} with neighbours"
+            yield proposal, Remark.of("merged", words, groups=leaking.size)
             over = self.over(proposal)
 
-    def by_regrouping(self, name: str, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, str]]:
+    def by_regrouping(self, name: str, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, Remark]]:
         """Leaking groups take the values of earlier groups; then records are withheld."""
         guard, tried = self.guard, set()
         for _ in range(ROUNDS):
@@ -186,26 +188,30 @@ class Search:
                 better = regroup(
                     guard.table, guard.past, proposal, touched, m=guard.m, hold_back=guard.hold_back, seed=guard.seed
                 )
-                step = f"regrouped {int(touched.sum())} records by the values of their last groups"
+                words = "regrouped {records} records by the values of their last groups"
+                step = Remark.of("regrouped", words, records=touched.sum())
             if better is None:
                 rows = self.rows_of(over) & (proposal.group >= 0)
                 rows = rows if rows.any() else touched  # those over a limit have left: their former neighbours
                 if not guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
                     return
-                better, step = without(guard.past, proposal, rows), f"withheld {int(rows.sum())} records"
+                better = without(guard.past, proposal, rows)
+                step = Remark.of("withheld", "withheld {records} records", records=rows.sum())
             proposal = better
             yield proposal, step
             over = self.over(proposal)
 
-    def keep(self, proposal: Proposal, steps: tuple[str, ...]) -> None:
+    def keep(self, proposal: Proposal, steps: tuple[Remark, ...]) -> None:
         """Remember a proposal that keeps the policy, in the form that satisfies the criteria."""
         fitted = self.fitted(proposal)
         if fitted is None:
             return
         if fitted is not proposal:
-            steps = (*steps, "merged groups for the criteria")
+            steps = (*steps, Remark("merged", "merged groups for the criteria"))
         fitted, dropped = self.lean(fitted)
-        steps = (*steps, f"dropped {dropped} counterfeits that no limit needs") if dropped else steps
+        if dropped:
+            words = "dropped {counterfeits} counterfeits that no limit needs"
+            steps = (*steps, Remark.of("dropped", words, counterfeits=dropped))
         self.found = [one for one in self.found if one.proposal.price <= fitted.price]
         if fitted.price <= self.most:
             self.found.append(Acceptable(fitted, steps, fitted.loss(self.guard.table), self.passing(fitted)))
