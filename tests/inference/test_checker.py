@@ -198,3 +198,10 @@ def test_one_wrong_component_among_a_million_is_caught():
     found = checker.check(post._solved.history, replace(right, mu=off))
     assert judge(found.gap, found.residual, 0) is Status.NOT_CONVERGED
     assert np.flatnonzero(found.island_gap > 1e-10).tolist() == [700_000]
+
+
+def test_a_count_of_a_billion_is_met_as_well_as_it_can_be_written():
+    assert judge(0.0, 6e-7, 0, largest_count=10**9) is Status.EXACT
+    assert judge(0.0, 2e-6, 0, largest_count=10**12) is Status.NOT_CONVERGED
+    assert judge(0.0, 2e-8, 0, largest_count=10**6) is Status.NOT_CONVERGED
+    assert judge(0.0, 5e-9, 0, largest_count=10**6) is Status.EXACT

@@ -10,7 +10,7 @@ from tests.inference.coded import history_of
 from tests.oracles import factored
 
 FLAVOURS = sorted(factored_cases.FLAVOURS)
-SEEDS = 40
+SEEDS = 24
 
 
 def solved(case):

@@ -13,6 +13,7 @@ from showthrough.table.plain import fingerprint
 ERROR_BAR = 1e-5
 GAP = 2e-10  # nats; √(GAP / 2) is ERROR_BAR
 RESIDUAL = 1e-8  # persons
+ROUNDED = 1e-6  # persons, of counts so large that RESIDUAL is less than one rounding
 MET = 1e-11  # persons; a count that is missed by less is met
 
 
@@ -85,9 +86,11 @@ def _small(figure: float) -> str:
 def judge(gap: float, residual: float, suspected: int, *, largest_count: int = 1) -> Status:
     """The status that the checker's figures allow.
 
-    The gap bounds the error only of an answer that meets the counts, so the residual must be rounding:
-    1e-11 persons, or what double precision leaves of the largest count, but never above RESIDUAL.
+    The gap bounds the error only of an answer that meets the counts, so the residual must be rounding: 1e-11
+    persons, or what double precision leaves of the largest count. Up to RESIDUAL that is generous; beyond, where one
+    rounding of the count is more than that, it is a few roundings, and never above ROUNDED, a tenth of ERROR_BAR.
     """
-    if not (gap <= GAP and residual <= max(MET, min(RESIDUAL, 1e-14 * largest_count))):
+    rounding = max(min(RESIDUAL, 1e-14 * largest_count), min(ROUNDED, 1e-15 * largest_count))
+    if not (gap <= GAP and residual <= max(MET, rounding)):
         return Status.NOT_CONVERGED
     return Status.CERTIFIED if suspected else Status.EXACT
