@@ -27,7 +27,7 @@ from benchmarks.version_histories import Data, Judge, history
 
 ROOT = Path(__file__).resolve().parent.parent
 ALLOWED = 1e-9
-WORTH = ("not_converged", "certified", "exact")
+WORTH = ("not_converged", "undecided", "uncertified", "certified", "exact")
 FAMILIES = ("bucketized", "located", "listed", "wide")
 
 Answer = dict[str, Any]

@@ -50,9 +50,7 @@ def main() -> None:
     if given.present:
         register = register.with_columns(**present)
     before = time.process_time(), time.perf_counter()
-    post = st.infer(
-        releases, register=register, accept_unconverged=True, progress=lambda stage: print(f"  {stage}", flush=True)
-    )
+    post = st.infer(releases, register=register, progress=lambda stage: print(f"  {stage}", flush=True))
     cpu, wall = time.process_time() - before[0], time.perf_counter() - before[1]
     c = post.certificate
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

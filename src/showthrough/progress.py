@@ -2,7 +2,7 @@
 
 Work is told in *stages* and, within a stage, in counts. `Progress` itself tells nobody anything; the
 command line and the web app subclass it. ``cancel()`` may be called from any thread: the work ends at its
-next word with `Cancelled`.
+next word with `Cancelled`. ``enough()`` ends what can be ended early with a result.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._cancelled = Event()
+        self._satisfied = Event()
 
     @classmethod
     def of(cls, given: Progress | Callable[[str], None] | None) -> Progress:
@@ -48,6 +49,15 @@ class Progress:
         """Ask the work to end."""
         self._cancelled.set()
 
+    def enough(self) -> None:
+        """Ask the work to end with what is known by now."""
+        self._satisfied.set()
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the work was asked to end with what is known."""
+        return self._satisfied.is_set()
+
     @property
     def cancelled(self) -> bool:
         """Whether the work was asked to end."""
@@ -56,7 +66,7 @@ class Progress:
     def silent(self) -> Progress:
         """Tells nobody anything, and ends when this one is cancelled: for work inside a stage."""
         quiet = Progress()
-        quiet._cancelled = self._cancelled
+        quiet._cancelled, quiet._satisfied = self._cancelled, self._satisfied
         return quiet
 
     def check(self) -> None:

@@ -28,6 +28,8 @@ MANY_PARAMETERS = {
     "release.release.Release.counted": "entry point: the roles of the kind",
     "release.release.Release.microaggregated": "entry point: the roles of the kind",
     "republishing.anonymize.anonymize": "entry point: all methods and strategies",
+    "inference.infer.infer": "entry point: what a reader has, and how an answer is wanted",
+    "auditing.audit.audit": "entry point: those of infer",
     "inference.proof_check.holds": "a claim, its steps and all that they may lean on, as plain data",
 }
 

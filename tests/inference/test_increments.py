@@ -43,7 +43,7 @@ def test_only_what_is_touched_is_solved_again():
 
 
 def test_extending_by_a_contradiction_names_it():
-    post = infer([release([([1, 2, 3], ["a", "a", "b"])], "D1")])
+    post = infer([release([([1, 2, 3], ["a", "a", "b"])], "D1")], contradictions="refuse")
     with pytest.raises(ContradictionError, match="not enough"):
         post.extend(release([([1, 2, 3], ["a", "b", "b"])], "D2"))
 

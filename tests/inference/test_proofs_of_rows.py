@@ -9,8 +9,9 @@ from showthrough.errors import ContradictionError
 from showthrough.inference import proof_check
 from showthrough.inference.explain import explain
 from showthrough.inference.facts import proven
+from showthrough.inference.log import Log
 from showthrough.inference.proof import WeighedStatement
-from showthrough.inference.run import Log, answered
+from showthrough.inference.run import answered
 from tests import factored_cases
 from tests.inference.coded import history_of
 
@@ -68,7 +69,7 @@ def test_every_fact_has_a_proof_that_is_replayed(flavour):
         spoken_of = {person for said in case.statements for person, _ in said.terms}
         if not case.rows or not all(known_somewhere(case, person) for person in spoken_of):
             continue  # the check knows whom the releases or a register name
-        solved, _ = answered(history_of(case), Log(lambda _: None))
+        solved, _ = answered(history_of(case), Log())
         releases, members, ranges, statements = told(case)
         for person, value, fact, by in proven(solved).iter_rows():
             if not known_somewhere(case, person):
@@ -99,4 +100,4 @@ def test_a_statement_that_nobody_can_keep_is_told_by_its_name():
     said = [factored.Statement({("p", "a"): 1, ("q", "a"): 1}, 2, 2)]
     case = factored.Case(["a", "b"], {"p": [[0]], "q": [[0]]}, rows, said)
     with pytest.raises(ContradictionError, match="S0"):
-        answered(history_of(case), Log(lambda _: None))
+        answered(history_of(case), Log())

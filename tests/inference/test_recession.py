@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from showthrough import infer
-from showthrough.inference import recession, run, support
+from showthrough.inference import recession, solving, support
 from showthrough.inference.closing import close_by_flow
 from showthrough.inference.face import Face, WeighingStep
 from showthrough.inference.history import encode
@@ -98,8 +98,8 @@ def test_an_honest_direction_proves_nothing():
 def test_programs_alone_prove_the_same_zeros_one_argument_at_a_time(history, monkeypatch):
     rels = releases(history)
     expected = infer(rels)
-    monkeypatch.setattr(run, "_take_falling", lambda *_: False)
-    monkeypatch.setattr(run, "_PATIENCE", 4)
+    monkeypatch.setattr(solving._Bursts, "_take_falling", lambda *_: False)
+    monkeypatch.setattr(solving, "_PATIENCE", 4)
     monkeypatch.setattr(support, "_EFFORT", 0)
     found = infer(rels)
     assert found.certificate.status == expected.certificate.status == "exact"

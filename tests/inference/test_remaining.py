@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some_of
 
 from showthrough import Release, infer
-from showthrough.inference import remaining, run
+from showthrough.inference import remaining, solving
 from showthrough.inference.closing import propagate
 from showthrough.inference.face import Face
 from showthrough.inference.history import encode
@@ -137,7 +137,7 @@ def test_choices_without_a_common_multiple_that_numbers_hold(below):
 def test_islands_with_a_closed_form_give_what_the_solver_gives(history):
     rels = releases(history)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "_FEW_VARIABLES", 0)
+        patch.setattr(solving, "_FEW_VARIABLES", 0)
         closed = infer(rels)
     solved = infer(rels)
     assert closed.certificate.status == solved.certificate.status == "exact"

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from showthrough.errors import ContradictionError, InputError
-from showthrough.inference.run import Log, answered
+from showthrough.inference.log import Log
+from showthrough.inference.run import answered
 from tests import factored_cases
 from tests.inference.coded import history_of
 from tests.oracles import factored
@@ -14,7 +15,7 @@ SEEDS = 24
 
 
 def solved(case):
-    return answered(history_of(case), Log(lambda _: None))
+    return answered(history_of(case), Log())
 
 
 def answers(case, found):
@@ -67,7 +68,7 @@ def test_what_fits_nothing_is_a_contradiction(flavour):
             _, certificate = solved(case)
         except ContradictionError:
             continue
-        assert certificate.status == "not_converged", seed
+        assert certificate.status not in ("exact", "certified"), seed
 
 
 def test_the_worlds_of_values_weigh_their_seatings():

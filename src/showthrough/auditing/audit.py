@@ -12,7 +12,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference.attribution import Alone
-from showthrough.inference.infer import infer
+from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.progress import Progress
 from showthrough.release.release import Release
@@ -42,7 +42,9 @@ class JointFigures:
     persons: int
     values: int
     entropy_nats: float
+    answered: int  # whose probabilities are a result
     certain: int
+    certain_if_consistent: int
     certain_alone: int
     newly_certain: int
     impossible_by_sets: int
@@ -104,16 +106,21 @@ def audit(
     membership: Mapping[str, Any] | None = None,
     domain: Sequence[Any] = (),
     changed: str = "refuse",
+    contradictions: str = "explain",
+    seconds: float = SECONDS,
     whole_values: float | None = None,
     progress: Told = None,
 ) -> Audit:
     """Lay releases on top of each other and count what shows through.
 
-    ``register``, ``membership`` and ``domain`` are those of `infer`. ``whole_values`` is a time budget in
-    seconds for what no assignment of whole values allows.
+    ``register``, ``membership``, ``domain``, ``changed``, ``contradictions`` and ``seconds`` are those of `infer`.
+    ``whole_values`` is a time budget in seconds for what no assignment of whole values allows.
     """
     told = Progress.of(progress)
-    post = infer(releases, register=register, membership=membership, domain=domain, changed=changed, progress=told)
+    post = infer(
+        releases, register=register, membership=membership, domain=domain, changed=changed,
+        contradictions=contradictions, seconds=seconds, progress=told,
+    )  # fmt: skip
     if not post.ids.len():
         raise InputError(
             "Nobody in the register fits a group of any release, so there is nobody to audit: Posterior.locatability "
@@ -142,18 +149,20 @@ def _release_figures(post: Posterior, alone: Alone, r: int) -> ReleaseFigures:
         values=release.counts()["value"].n_unique(),
         certain_alone=int((alone.largest[r] == 1).sum()),
         entropy_alone_nats=float(np.nansum(alone.entropy[r])) + 0.0,
-        entropy_joined_nats=float(post.entropies()[here].sum()),
+        entropy_joined_nats=float(np.nansum(post.entropies()[here])),
     )
 
 
 def _joint(post: Posterior, alone: Reals) -> JointFigures:
     certain, facts = post.certain(), post.fact_counts()
-    best = np.where(certain, 1.0, post.largest())
+    best = np.nan_to_num(np.where(certain, 1.0, post.largest()))
     return JointFigures(
         persons=post.ids.len(),
         values=post.values.len(),
         entropy_nats=post.entropy,
+        answered=int((~np.isnan(post.largest())).sum()),
         certain=facts.certain,
+        certain_if_consistent=facts.certain_if_consistent,
         certain_alone=int((alone == 1).sum()),
         newly_certain=int((certain & (alone < 1)).sum()),
         impossible_by_sets=facts.impossible_by_sets,

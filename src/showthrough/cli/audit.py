@@ -20,6 +20,11 @@ class Changed(Enum):
     split = "split"
 
 
+class Contradictions(Enum):
+    explain = "explain"
+    refuse = "refuse"
+
+
 def audit(
     paths: Annotated[
         list[Path],
@@ -69,6 +74,13 @@ def audit(
         Changed,
         typer.Option(help="An id whose groups share no value: refuse, or split into one person per release."),
     ] = Changed.refuse,
+    contradictions: Annotated[
+        Contradictions,
+        typer.Option(help="Releases that no assignment fits: explain them and answer for all others, or refuse."),
+    ] = Contradictions.explain,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="The answer is what is known after this time, island by island.")
+    ] = 600.0,
     audience: Annotated[
         Audience, typer.Option(help="shareable: counts only. internal: ids and proofs.")
     ] = Audience.shareable,
@@ -98,7 +110,7 @@ def audit(
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience):
         from showthrough.cli.inputs import columns, history_file, pairs, releases
-        from showthrough.cli.output import deliver_audit, show_understood
+        from showthrough.cli.output import conclude, deliver_audit, show_understood
         from showthrough.cli.writing import check_targets
         from showthrough.requests.audit import AuditRequest, run_audit
         from showthrough.requests.understand import run_understand
@@ -110,7 +122,8 @@ def audit(
             "value_maps": pairs("value-map", value_map),
         }  # fmt: skip
         asked: dict[str, Any] = {
-            "changed": changed.value, "whole_values": whole_values, "people": people is not None, "bounds": bounds,
+            "changed": changed.value, "contradictions": contradictions.value, "seconds": seconds,
+            "whole_values": whole_values, "people": people is not None, "bounds": bounds,
             "audience": audience.value,
         }  # fmt: skip
         inside = pairs("present", present)
@@ -131,6 +144,7 @@ def audit(
         with live(quiet=quiet) as progress:
             result = run_audit(request, progress)
         deliver_audit(result, json=json, people=people, quiet=quiet)
+        conclude(result)
 
 
 def _register(file: Path | None, present: dict[str, str]) -> dict[str, Any] | None:

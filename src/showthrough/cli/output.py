@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from showthrough.cli.common import out, say
+import typer
+
+from showthrough.cli.common import INCONCLUSIVE, out, say
 from showthrough.cli.flags import TOLD, as_options
 from showthrough.cli.writing import as_json, print_json, write_together
 from showthrough.report import check_terminal, publish_terminal, terminal
@@ -53,6 +55,15 @@ def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None,
     if frame is not None and not quiet and frame["fact"].count() > frame["proof"].count():
         without = frame["fact"].count() - frame["proof"].count()
         say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
+
+
+def conclude(result: AuditResult) -> None:
+    """End the command as inconclusive where somebody has no answer."""
+    found = result.audit.posterior.certificate
+    if not found.status.certain:
+        open_persons = result.audit.joint.persons - result.audit.joint.answered
+        say(f"Inconclusive: {open_persons} of {found.persons} persons have no certified answer.")
+        raise typer.Exit(INCONCLUSIVE)
 
 
 def deliver_check(told: CheckContent, *, json: str | None, quiet: bool) -> None:

@@ -129,15 +129,15 @@ def _one_thread_each() -> Iterator[None]:
 
 def solve_job(job: Job) -> tuple[Ints, Reals, Reals]:
     """The bounds of the wanted variables of one component; variables are told as those of the problem."""
-    from showthrough.inference import support
+    from showthrough.inference.program import extreme_point, program
 
-    lp = support.program(job.reduced, 0)
+    lp = program(job.reduced, 0)
     weight = job.reduced.weight[job.reduced.signature]
     least, most = np.full(lp.variables, np.inf), np.full(lp.variables, -np.inf)
     for k in job.wanted:
         for sign, settled in ((1.0, least[k] <= weight[k] - 1 + _SNAP), (-1.0, most[k] >= 1 - _SNAP)):
             if not settled:
-                y = support.extreme_point(lp, int(k), sign)[: lp.variables]
+                y = extreme_point(lp, int(k), sign)[: lp.variables]
                 np.minimum(least, y, out=least)
                 np.maximum(most, y, out=most)
     low = np.maximum(0.0, least - (weight - 1))[job.wanted]

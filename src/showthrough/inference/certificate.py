@@ -4,30 +4,59 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
+from showthrough.table.arrays import Ints, Reals
 from showthrough.table.plain import fingerprint
 
 ERROR_BAR = 1e-5
 GAP = 2e-10  # nats; √(GAP / 2) is ERROR_BAR
+CERTIFIED_BAR = 1e-3
+CERTIFIED_GAP = 2e-6  # nats
 RESIDUAL = 1e-8  # persons
 ROUNDED = 1e-6  # persons, of counts so large that RESIDUAL is less than one rounding
 MET = 1e-11  # persons; a count that is missed by less is met
 
 
 class Status(StrEnum):
-    """How much an answer is worth."""
+    """How much an answer is worth; one per island, the best first."""
 
     EXACT = "exact"  # every forced zero is proven and every probability is within ERROR_BAR
-    CERTIFIED = "certified"  # within ERROR_BAR, but some forced zeros are only suspected
-    NOT_CONVERGED = "not_converged"  # no certificate: not a result
+    CERTIFIED = "certified"  # within CERTIFIED_BAR, and some forced zeros may only be suspected
+    UNCERTIFIED = "uncertified"  # a point that meets the counts is known, but not how far it is from the answer
+    UNDECIDED = "undecided"  # no point that meets the counts is known yet
+    RELAXED = "relaxed"  # no point meets the counts; the answer is one that misses them by as little as can be
+    CONTRADICTORY = "contradictory"  # no point meets the counts
+
+    @property
+    def certain(self) -> bool:
+        """Whether its probabilities are a result."""
+        return self in (Status.EXACT, Status.CERTIFIED)
+
+    @property
+    def consistent(self) -> bool:
+        """Whether a point that meets the counts is known, so that what is proven holds without an if."""
+        return self in (Status.EXACT, Status.CERTIFIED, Status.UNCERTIFIED)
+
+
+STATES = tuple(Status)
+_WORDS = {
+    Status.EXACT: "exact",
+    Status.CERTIFIED: "certified",
+    Status.UNCERTIFIED: "uncertified: a point that meets the counts is known, not how far it is from the answer",
+    Status.UNDECIDED: "undecided: in this time no point that meets the counts was found",
+    Status.RELAXED: "in releases that contradict each other, answered by missing as few counts as possible",
+    Status.CONTRADICTORY: "in releases that contradict each other",
+}
 
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """Figures of the worst component; ``gap`` in nats, ``residual`` in persons."""
+    """Figures of the worst component that is a result; ``gap`` in nats, ``residual`` in persons."""
 
     status: Status
     gap: float
@@ -44,6 +73,8 @@ class Certificate:
     newton_steps: int
     passes: int
     seconds: Mapping[str, float]
+    persons_by_state: Mapping[str, int] = field(default_factory=dict)  # only states that somebody is in
+    contradictions: int = 0  # islands of releases that contradict each other
 
     @property
     def error_bar(self) -> float:
@@ -57,6 +88,7 @@ class Certificate:
             "status": str(self.status),
             "error_bar": self.error_bar,
             "seconds": dict(self.seconds),
+            "persons_by_state": dict(self.persons_by_state),
         }
 
     def fingerprint(self) -> str:
@@ -67,13 +99,23 @@ class Certificate:
         return f"<certificate: {self}>"
 
     def __str__(self) -> str:
-        words = {
-            Status.EXACT: "exact: every forced zero is proven",
-            Status.CERTIFIED: f"certified; {self.suspected_zeros} forced zeros are suspected but not proven",
-            Status.NOT_CONVERGED: "not converged: the numbers are not a result",
-        }
+        found = [self._numbers()]
+        for state in STATES[2:]:
+            if persons := self.persons_by_state.get(state, 0):
+                found.append(f"{persons} of {self.persons} persons are {_WORDS[state]}")
+        return "; ".join(part for part in found if part)
+
+    def _numbers(self) -> str:
+        good = [s for s in STATES[:2] if self.persons_by_state.get(s, 0) or s is self.status]
+        if not good:
+            return ""
+        some = sum(self.persons_by_state.get(s, 0) for s in STATES[:2])
+        whom = "" if self.status.certain else f" for {some} of {self.persons} persons"
+        words = "exact: every forced zero is proven"
+        if good[-1] is Status.CERTIFIED:
+            words = f"certified; {self.suspected_zeros} forced zeros are suspected but not proven"
         return (
-            f"{words[self.status]}; every probability is within {_small(self.error_bar)} of the maximum-entropy answer "
+            f"{words}; every probability{whom} is within {_small(self.error_bar)} of the maximum-entropy answer "
             f"(gap {_small(self.gap)} nats, counts met to {_small(self.residual)} persons in the worst component)"
         )
 
@@ -90,7 +132,13 @@ def judge(gap: float, residual: float, suspected: int, *, largest_count: int = 1
     persons, or what double precision leaves of the largest count. Up to RESIDUAL that is generous; beyond, where one
     rounding of the count is more than that, it is a few roundings, and never above ROUNDED, a tenth of ERROR_BAR.
     """
+    return STATES[int(states(np.array([gap]), np.array([residual]), np.array([suspected]), largest_count)[0])]
+
+
+def states(gap: Reals, residual: Reals, suspected: Ints, largest_count: int) -> Ints:
+    """[islands] the number of the status of each, in the order of STATES."""
     rounding = max(min(RESIDUAL, 1e-14 * largest_count), min(ROUNDED, 1e-15 * largest_count))
-    if not (gap <= GAP and residual <= max(MET, rounding)):
-        return Status.NOT_CONVERGED
-    return Status.CERTIFIED if suspected else Status.EXACT
+    met = residual <= max(MET, rounding)
+    exact = met & (gap <= GAP) & (suspected == 0)
+    found = np.select([exact, met & (gap <= CERTIFIED_GAP), met], [0, 1, 2], 3)
+    return found.astype(np.int64)

@@ -42,6 +42,7 @@ class Finding:
     gap: float
     island_residual: Reals
     island_gap: Reals
+    island: Ints  # [m] of each signature
 
 
 @np.errstate(invalid="ignore", over="ignore", divide="ignore")
@@ -67,7 +68,7 @@ def check(history: History, answer: Answer) -> Finding:
             gap += _added(island, _slack(expected, lower, upper, multiplier), islands)
     residual = np.where(np.isfinite(residual), residual, np.inf)
     gap = np.where(np.isfinite(gap), gap, np.inf)
-    return Finding(float(residual.max(initial=0.0)), float(gap.max(initial=0.0)), residual, gap)
+    return Finding(float(residual.max(initial=0.0)), float(gap.max(initial=0.0)), residual, gap, island_of_signature)
 
 
 def _chunks(answer: Answer) -> Iterator[slice]:

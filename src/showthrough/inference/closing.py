@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from showthrough.errors import InternalError
 from showthrough.inference import flow
+from showthrough.inference.clock import Clock
 from showthrough.inference.face import Contradicted, Face, FlowStep, WeighingStep
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining
@@ -17,7 +18,7 @@ from showthrough.table.arrays import Flags, Ints
 _NEXT_TO_NOTHING = 1000
 
 
-def close_by_flow(face: Face, free: Remaining | None = None) -> Remaining:
+def close_by_flow(face: Face, free: Remaining | None = None, clock: Clock | None = None) -> Remaining:
     """Run the flows of all pairs of releases that share persons, round after round; gives what is then open.
 
     ``free`` is what propagation left open, if that is known.
@@ -25,6 +26,7 @@ def close_by_flow(face: Face, free: Remaining | None = None) -> Remaining:
     It ends when a round changes nothing, or on large problems next to nothing: what is left is found
     from the Newton direction.
     """
+    clock = clock or Clock()
     free = propagate(face) if free is None else free
     flows: dict[tuple[int, int], flow.PairFlow] = {}
     pairs = linked_pairs(face.problem) if free.variable.size else []
@@ -32,12 +34,12 @@ def close_by_flow(face: Face, free: Remaining | None = None) -> Remaining:
     while True:
         before = int(face.alive.sum())
         for pair in pairs:
-            if seen[pair] != len(face.steps):
+            if seen[pair] != len(face.steps) and not clock.over:
                 seen[pair] = len(face.steps)
                 if _flow_step(face, free, pair, flows):
                     free = propagate(face)
         after = int(face.alive.sum())
-        if before - after <= after // _NEXT_TO_NOTHING:
+        if before - after <= after // _NEXT_TO_NOTHING or clock.over:
             return free
 
 
@@ -92,8 +94,9 @@ def _decided_rows(face: Face, free: Remaining) -> tuple[Ints, npt.NDArray[np.int
     published = problem.rows.size - len(problem.statements)
     spare = room - left
     if min(most[:published].min(initial=0), spare[:published].min(initial=0)) < 0:
-        short = int(np.argmax((most < 0) | (spare < 0)))
-        raise Contradicted(_one_row(problem, short, 1 if most[short] >= 0 else -1))
+        wrong = np.flatnonzero((most < 0) | (spare < 0))
+        short = int(wrong[0])
+        raise Contradicted(_one_row(problem, short, 1 if most[short] >= 0 else -1), also=wrong[1:].tolist())
     sign = np.zeros(problem.rows.size + 1, dtype=np.int8)  # 0: open or done
     if problem.rows.exact:
         np.subtract((spare == 0).view(np.int8), (left == 0).view(np.int8), out=sign[:-1])

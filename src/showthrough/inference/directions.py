@@ -19,8 +19,8 @@ from showthrough.table.arrays import Flags, Ints, Reals
 SCALES = (1, 2, 3, 4, 6, 12, 5, 10, 20, 60, 7, 8, 9, 24, 120, 420, 840, 2520)
 
 
-def direction(patch: Patch, cluster: int, rows: Ints, falling: Flags) -> Reals | None:
-    """Weights on the rows of one cluster, small ones preferred; None if nothing falls."""
+def direction(patch: Patch, cluster: int, rows: Ints, falling: Flags, seconds: float) -> Reals | None:
+    """Weights on the rows of one cluster, small ones preferred; None if nothing falls, or time is short."""
     whole = patch.inside
     variables = np.flatnonzero(patch.cluster[: whole.variables] == cluster)
     part, candidates = whole.over(variables)
@@ -56,6 +56,7 @@ def direction(patch: Patch, cluster: int, rows: Ints, falling: Flags) -> Reals |
         b_ub=np.zeros(moving.shape[0] + rest.shape[0]),
         bounds=[(0, None)] * (2 * rows.size) + [(None, None)] * (count + signatures.size) + [(0, 1)] * z,
         method="highs",
+        options={"time_limit": max(0.01, min(seconds, 1e9))},
     )
     if result.x is None or result.fun > -0.5:
         return None

@@ -9,6 +9,7 @@ tell the reason later.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -47,10 +48,19 @@ Step = FlowStep | WeighingStep
 class Contradicted(Exception):  # noqa: N818 - a finding on its way up, not an error for users
     """A weighing that no assignment can satisfy, or a variable whose signature has no value left."""
 
-    def __init__(self, weights: Ints | None = None, *, emptied: int | None = None) -> None:
+    def __init__(self, weights: Ints | None = None, *, emptied: int | None = None, also: Sequence[int] = ()) -> None:
         super().__init__("contradiction")
         self.weights = weights
         self.emptied = emptied
+        self.also = tuple(also)  # further rows that contradict the others, each by itself
+
+    def within(self, rows: Ints, variables: Ints, size: int) -> Contradicted:
+        """The same said of a problem with ``size`` rows, of which this one has some rows and variables."""
+        if self.weights is None:
+            return Contradicted(emptied=int(variables[self.emptied or 0]))
+        weights = np.zeros(size, dtype=np.int64)
+        weights[rows] = self.weights
+        return Contradicted(weights, also=rows[list(self.also)].tolist() if self.also else ())
 
 
 @dataclass

@@ -17,39 +17,50 @@ from showthrough.table.ragged import ranges
 
 @dataclass(frozen=True)
 class FactCounts:
-    """How many persons are certain, and how many pairs (person, value) are impossible."""
+    """How many persons are certain, and how many pairs (person, value) are impossible.
+
+    ``certain_if_consistent`` are further persons, of releases of whom it is not known whether they contradict.
+    """
 
     certain: int
     impossible_by_sets: int
     impossible_by_counts: int
+    certain_if_consistent: int = 0
 
 
 def proven(solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | None = None) -> pl.DataFrame:
     """Every certain pair, and every impossible pair whose value stands in one of the person's groups.
 
-    ``whole`` adds what assignments of whole values tell.
+    ``whole`` adds what assignments of whole values tell. What is known of releases that contradict each other is
+    nothing; where no point that meets the counts is known, facts are conditional.
     """
     pairs = solved.pairs
-    alone = pairs.alive & (pairs.left() == 1)[pairs.signature]
+    known = solved.consistent | solved.conditional
+    alone = pairs.alive & ((pairs.left() == 1) & known)[pairs.signature]
     by_sets = alone & (np.diff(pairs.start) == 1)[pairs.signature]
     kinds = [
         (by_sets, "certain", "sets"),
         (alone & ~by_sets, "certain", "counts"),
-        (~pairs.alive, "impossible", "counts"),
+        (~pairs.alive & known[pairs.signature], "impossible", "counts"),
         *(whole() if whole else []),
     ]
     parts = [_per_person(solved, pairs.signature[flags], pairs.value[flags], fact, by) for flags, fact, by in kinds]
-    parts.append(_per_person(solved, *outside_common(solved), "impossible", "sets"))
-    return pl.concat(parts).sort("_person", "fact", "value", maintain_order=True).drop("_person")
+    signature, value = outside_common(solved)
+    kept = known[signature]
+    parts.append(_per_person(solved, signature[kept], value[kept], "impossible", "sets"))
+    found = pl.concat(parts).sort("_person", "fact", "value", maintain_order=True).drop("_person")
+    return found if solved.conditional.any() else found.drop("conditional")
 
 
 def counted(solved: Solved) -> FactCounts:
     """The same facts as numbers."""
-    pairs = solved.pairs
+    pairs, persons = solved.pairs, solved.persons * solved.consistent
+    perhaps = (pairs.left() == 1) & solved.conditional
     return FactCounts(
         certain=int(solved.certain.sum()),
-        impossible_by_sets=int(solved.persons[outside_common(solved)[0]].sum()),
-        impossible_by_counts=int(solved.persons[pairs.signature[~pairs.alive]].sum()),
+        impossible_by_sets=int(persons[outside_common(solved)[0]].sum()),
+        impossible_by_counts=int(persons[pairs.signature[~pairs.alive]].sum()),
+        certain_if_consistent=int(solved.persons[perhaps].sum()),
     )
 
 
@@ -100,6 +111,7 @@ def _per_person(solved: Solved, signature: Ints, value: npt.NDArray[np.integer],
             solved.history.values.gather(value[ranges(first, length)]).alias("value"),
             pl.repeat(fact, person.size, dtype=pl.String, eager=True).alias("fact"),
             pl.repeat(by, person.size, dtype=pl.String, eager=True).alias("by"),
+            pl.Series("conditional", solved.conditional[solved.mine[person]], dtype=pl.Boolean),
             pl.Series("_person", person),
         ]
     )

@@ -10,63 +10,58 @@ from __future__ import annotations
 import numpy as np
 
 from showthrough.inference import islands
+from showthrough.inference.apart import Isolation
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.draft import Draft, grown
-from showthrough.inference.explain import contradiction_error
-from showthrough.inference.face import Contradicted, inherited
+from showthrough.inference.face import inherited
 from showthrough.inference.history import History, encode
-from showthrough.inference.problem import Problem, build, refuse_orphan_rows
-from showthrough.inference.run import Log, answer, answered, certified, listed, solve
+from showthrough.inference.log import Log
+from showthrough.inference.problem import Problem, build
+from showthrough.inference.run import Wanted, answer, answered, certified, listed
 from showthrough.inference.solved import Solved
-from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
 
 
-def extend(post: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
+def extend(post: Solved, release: Release, wanted: Wanted, log: Log) -> tuple[Solved, Certificate]:
     """The answer of the history with ``release`` at its end."""
     releases = listed([*post.history.releases, release])
-    changed, reader = post.history.changed, post.history.reader.called(None).and_read(release)
+    reader = post.history.reader.called(None).and_read(release)
     if release.sensitive is None:  # it tells who is who, not who has what
-        return answer(reader, post.history.releases, changed, progress)
-    log = Log(progress.stage)
+        return answer(reader, post.history.releases, wanted, log)
     with log.stage("reading groups"):
-        history = encode(releases, changed=changed, reader=reader)
-    return _continued(post, history, log)
+        history = encode(releases, changed=wanted.changed, reader=reader)
+    return _continued(post, history, log, refuse=wanted.contradictions == "refuse")
 
 
-def consider(post: Solved, draft: Draft, progress: Progress) -> tuple[Solved, Certificate]:
+def consider(post: Solved, draft: Draft, wanted: Wanted, log: Log) -> tuple[Solved, Certificate]:
     """The same for a release that is not written yet."""
-    log = Log(progress.stage)
     with log.stage("reading groups"):
         history = grown(post.history, draft)
-    return _continued(post, history, log)
+    return _continued(post, history, log, refuse=wanted.contradictions == "refuse")
 
 
-def _continued(post: Solved, history: History, log: Log) -> tuple[Solved, Certificate]:
+def _continued(post: Solved, history: History, log: Log, *, refuse: bool) -> tuple[Solved, Certificate]:
     """Solve a history that goes on where an earlier one ended."""
     same_kinds = history.ids.dtype == post.history.ids.dtype and history.values.dtype == post.history.values.dtype
-    if history.changed == "split" or not same_kinds or not post.problem.plain or history.set_group.size:
-        # ids may be split anew, ids and values sort differently, or candidates grow: nothing keeps its number
-        return answered(history, log)
+    plain = post.problem.plain and not history.set_group.size
+    if history.changed != "refuse" or not same_kinds or not plain or not post.certified.all():
+        # ids may be split anew, ids and values sort differently, candidates grow, or there is no answer to go on from
+        return answered(history, log, refuse=refuse)
     with log.stage("reading groups"):
         history, problem, of_person = build(history)
-        refuse_orphan_rows(history, problem)
         source = _earlier_variables(post, history, problem, of_person)
         face = inherited(post.face, problem, source)
         touched = _touched(problem)
         old_mu = np.zeros(problem.rows.size)
         old_mu[: post.mu.size] = post.mu  # rows of earlier releases keep their numbers
-    try:
-        x, mu = solve(face, log, among=touched, start=old_mu)
-    except Contradicted as found:
-        raise contradiction_error(history, face, of_person, found) from None
+    apart = Isolation(history, problem, of_person, log, refuse=refuse).run(face, among=touched, start=old_mu)
     kept = np.flatnonzero(~touched[problem.signature])
-    x[kept] = post.x[source[kept]]
+    apart.x[kept] = post.x[source[kept]]
     at = problem.rows.of(kept)
-    mu[at] = old_mu[at]
-    return certified(history, of_person, face, x, mu, log)
+    apart.mu[at] = old_mu[at]
+    return certified(history, of_person, apart, log)
 
 
 def _earlier_columns(post: Solved, history: History) -> Ints:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from showthrough.errors import InputError
+from showthrough.errors import ParameterError
 from showthrough.inference import increment
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.draft import Draft, grown, nobody
-from showthrough.inference.history import CHANGED
-from showthrough.inference.posterior import Posterior, Told, accepted
-from showthrough.inference.run import Log, answer, answered, listed
+from showthrough.inference.log import Log
+from showthrough.inference.posterior import Posterior, Told
+from showthrough.inference.run import Wanted, answer, answered, listed
 from showthrough.inference.solved import Solved
 from showthrough.progress import Progress
 from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
+
+SECONDS = 600.0  # that an inference takes at most, if nobody says otherwise
 
 
 def infer(
@@ -26,7 +28,8 @@ def infer(
     membership: Mapping[str, Any] | None = None,
     domain: Sequence[Any] = (),
     changed: str = "refuse",
-    accept_unconverged: bool = False,
+    contradictions: str = "explain",
+    seconds: float = SECONDS,
     progress: Told = None,
 ) -> Posterior:
     """P(value | person) for every person, from all releases together, by maximum entropy.
@@ -39,39 +42,46 @@ def infer(
     listed too, perhaps in none.
 
     ``changed`` says what to do with an id whose groups share no value: "refuse", or "split" it into
-    one person per release. Numbers that could not be certified raise `NotConvergedError` unless
-    ``accept_unconverged``. ``progress`` is called with the name of each stage as it begins.
+    one person per release. ``contradictions`` says what to do with releases that no assignment fits: "explain"
+    answers for everybody else and lists them in `Posterior.contradictions`, "refuse" raises. After ``seconds``
+    the answer is what is known by then; `Posterior.states` tells what that is worth, person by person.
+    ``progress`` is called with the name of each stage as it begins.
     """
-    if changed not in CHANGED:
-        raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
+    wanted = Wanted(changed, contradictions)
+    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds >= 0:
+        raise ParameterError(f"seconds is a number of 0 or more, not {seconds!r}.", parameters=("seconds",))
     given = listed(releases)
     told = telling(given)
     reader = Reader.of(given, register=register, membership=membership, domain=domain).checked(told)
-    solved, certificate = answer(reader, told, changed, Progress.of(progress))
-    return accepted(Posterior(certificate, solved, Here()), unconverged=accept_unconverged)
+    solved, certificate = answer(reader, told, wanted, Log.of(progress, seconds))
+    return Posterior(certificate, solved, Here(wanted, seconds))
 
 
 @dataclass(frozen=True)
 class Here:
     """The solver that works in this process."""
 
+    wanted: Wanted = field(default_factory=Wanted)
+    seconds: float = SECONDS
+
     def part(self, solved: Solved, releases: Sequence[int]) -> tuple[Solved, Certificate]:
         """The answer from some of the releases alone, by their numbers."""
         h = solved.history
         reader = h.reader.called([h.names[r] for r in releases])
-        return answer(reader, [h.releases[r] for r in releases], h.changed, Progress())
+        return answer(reader, [h.releases[r] for r in releases], self.wanted, Log.of(None, self.seconds))
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
         """The answer with one more release."""
-        return increment.extend(solved, release, progress)
+        return increment.extend(solved, release, self.wanted, Log.of(progress, self.seconds))
 
     def consider(self, solved: Solved, draft: Draft, progress: Progress) -> tuple[Solved, Certificate]:
         """The answer with one more release that is not written yet."""
-        return increment.consider(solved, draft, progress)
+        return increment.consider(solved, draft, self.wanted, Log.of(progress, self.seconds))
 
 
 def first_draft(draft: Draft, progress: Told = None) -> Posterior:
     """What a release that is not written yet would tell alone."""
     history = grown(nobody(draft.newcomers, draft.values), draft)
-    solved, certificate = answered(history, Log(Progress.of(progress).stage))
-    return accepted(Posterior(certificate, solved, Here()))
+    here = Here(Wanted(contradictions="refuse"))
+    solved, certificate = answered(history, Log.of(progress, here.seconds))
+    return Posterior(certificate, solved, here)

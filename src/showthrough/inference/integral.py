@@ -24,7 +24,7 @@ from showthrough.inference.reduce import Reduced, reduce, shares, unweighed
 from showthrough.table.arrays import Flags, Ints, Reals
 
 if TYPE_CHECKING:
-    from showthrough.inference.support import Program
+    from showthrough.inference.program import Program
 
 COUNTED_FLAT = 200  # variables of a component that is counted although symmetry would settle it
 COUNTED = 20_000  # steps of counting that are worth trying before an integer program
@@ -109,9 +109,9 @@ def _decide_component(problem: Problem, reduced: Reduced, component: int, deadli
 
 
 def _by_programs(problem: Problem, reduced: Reduced, component: int, deadline: float) -> tuple[Ints, Flags, Flags]:
-    from showthrough.inference import support
+    from showthrough.inference.program import program, whole_world
 
-    lp = support.program(reduced, component)
+    lp = program(reduced, component)
     twins = _twins(problem, lp)
     v = lp.variables
     seen, none, undecided = np.zeros(v, dtype=bool), np.zeros(v, dtype=bool), np.zeros(v, dtype=bool)
@@ -121,7 +121,7 @@ def _by_programs(problem: Problem, reduced: Reduced, component: int, deadline: f
         if left <= 0:
             undecided = ~seen & ~none
             break
-        world = support.whole_world(lp, prefer=~seen & ~none & ~undecided, need=wanted, seconds=left)
+        world = whole_world(lp, prefer=~seen & ~none & ~undecided, need=wanted, seconds=left)
         if isinstance(world, np.ndarray):
             _refuse_misfit(lp, world)
             seen |= np.bincount(twins[world > 0], minlength=v)[twins] > 0

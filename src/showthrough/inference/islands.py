@@ -29,8 +29,29 @@ class Easy:
     mu: Reals  # [rows], 0 elsewhere
 
 
+@dataclass(frozen=True)
+class Labels:
+    """The island of each signature, group and row of a statement."""
+
+    signature: Ints  # [m]
+    group: Ints  # [G]
+    stated: Ints  # [rows], of those of statements
+
+    def of_rows(self, problem: Problem, rows: Ints) -> Ints:
+        """The islands of some rows."""
+        group = problem.row_group[rows].astype(np.int64)
+        if not self.stated.size:
+            return self.group[group]
+        return np.where(group >= 0, self.group[np.maximum(group, 0)], self.stated[rows])
+
+
 def label(problem: Problem) -> Ints:
     """[m] the island of each signature: groups that share somebody, and whom one statement speaks of."""
+    return labelled(problem).signature
+
+
+def labelled(problem: Problem) -> Labels:
+    """The islands of signatures, groups and statements."""
     places, size = problem.places, problem.signatures
     if places.plain:
         own = np.arange(size)
@@ -47,7 +68,7 @@ def label(problem: Problem) -> Ints:
         heads = np.concatenate([heads, nodes + stated.row])
         nodes += problem.rows.size
     _, island = graphs.components(nodes, tails, heads)
-    return island[:size]
+    return Labels(island[:size], island[size : size + places.known], island[size + places.known :])
 
 
 def none(problem: Problem) -> Easy:

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from showthrough.errors import InputError, NotConvergedError
+from showthrough.errors import ContradictionError, InputError, NotConvergedError
 from showthrough.inference import attribution, facts
 from showthrough.inference.attribution import Alone, Views
-from showthrough.inference.certificate import Certificate, Status
+from showthrough.inference.certificate import STATES, Certificate, Status
 from showthrough.inference.draft import Draft
 from showthrough.inference.explain import explain
 from showthrough.inference.facts import FactCounts
@@ -84,39 +84,69 @@ class Posterior:
 
     @cached_property
     def entropy(self) -> float:
-        """Σ over persons of the entropy of their row, in nats."""
-        pairs = self._solved.pairs
+        """Σ over persons of the entropy of their row, in nats; of those whose probabilities are a result."""
+        pairs, solved = self._solved.pairs, self._solved
         p = np.where(pairs.p > 0, pairs.p, 1.0)
-        return float(-(self._solved.persons[pairs.signature] * p * np.log(p)).sum()) + 0.0
+        persons = np.bincount(solved.mine[solved.certified], minlength=solved.problem.signatures)
+        return float(-(persons[pairs.signature] * p * np.log(p)).sum()) + 0.0
 
-    def to_frame(self) -> pl.DataFrame:
+    @property
+    def contradictions(self) -> tuple[ContradictionError, ...]:
+        """Why releases contradict each other, island by island; the persons there have no answer."""
+        return self._solved.contradictions
+
+    def states(self) -> pl.Series:
+        """What everybody's answer is worth, in the order of ``ids``: the status of the island that each is on.
+
+        "exact" and "certified" probabilities are results; of "uncertified" persons a point that meets the counts is
+        known, and of "undecided" ones none; "contradictory" ones are in releases that no assignment fits.
+        """
+        return pl.Series("state", [str(s) for s in STATES], dtype=pl.String).gather(self._solved.states)
+
+    def to_frame(self, *, uncertified: bool = False) -> pl.DataFrame:
         """One row per person and value not proven impossible: id, value, p.
 
-        If ids were split (``changed="split"``) a column ``release`` says which part is meant.
+        p is null for persons whose state is neither exact nor certified; with ``uncertified`` it is the best figure
+        there is, and a column ``state`` says what it is worth. If ids were split (``changed="split"``) a column
+        ``release`` says which part is meant.
         """
-        pairs = np.flatnonzero(self._solved.pairs.alive)
-        return self._solved.per_person(pairs, pl.Series("p", self._solved.pairs.p[pairs]))
+        solved, pairs = self._solved, np.flatnonzero(self._solved.pairs.alive)
+        p, state = pl.Series("p", solved.pairs.p[pairs]), solved.state[solved.pairs.signature[pairs]]
+        if uncertified:
+            names = pl.Series("state", [str(s) for s in STATES], dtype=pl.String)
+            return solved.per_person(pairs, p, names.gather(state))
+        if not solved.certified.all():
+            p = pl.DataFrame([p, pl.Series("state", state)]).select(
+                pl.when(pl.col("state") <= STATES.index(Status.CERTIFIED)).then("p").alias("p")
+            )["p"]
+        return solved.per_person(pairs, p)
 
     def of(self, id: Any, *, release: str | None = None) -> dict[Any, float]:
-        """The distribution of one person: value → probability, likeliest first."""
+        """The distribution of one person: value → probability, likeliest first.
+
+        `states` tells whether it is a result.
+        """
         signature, pairs = self._solved.locate(id, release)[1], self._solved.pairs
         span = range(int(pairs.start[signature]), int(pairs.start[signature + 1]))
         found = [(self.values[int(pairs.value[k])], float(pairs.p[k])) for k in span if pairs.alive[k]]
         return dict(sorted(found, key=lambda pair: -pair[1]))
 
     def best(self) -> pl.DataFrame:
-        """Everybody's likeliest value: id, value, p, certain; one row per person in the order of ``ids``."""
+        """Everybody's likeliest value: id, value, p, certain; one row per person in the order of ``ids``.
+
+        p is null where it is not a result (see `states`).
+        """
         solved = self._solved
         best = solved.pairs.best[solved.mine]
         columns = [
             self.values.gather(solved.pairs.value[best]).alias("value"),
-            pl.Series("p", solved.largest),
+            pl.Series("p", solved.largest).fill_nan(None),
             pl.Series("certain", solved.certain),
         ]
         return pl.DataFrame([*solved.who(np.arange(self.ids.len())), *columns])
 
     def largest(self) -> Reals:
-        """The probability of everybody's likeliest value, as an array in the order of ``ids``."""
+        """The probability of everybody's likeliest value, in the order of ``ids``; NaN where it is not a result."""
         return self._solved.largest
 
     def certain(self) -> Flags:
@@ -124,7 +154,7 @@ class Posterior:
         return self._solved.certain
 
     def entropies(self) -> Reals:
-        """The entropy of everybody's row in nats, as an array in the order of ``ids``."""
+        """The entropy of everybody's row in nats, in the order of ``ids``; NaN where it is not a result."""
         return self._solved.entropies
 
     def within(self, epsilon: float, *, above: float = -1.0) -> pl.DataFrame:
@@ -158,9 +188,10 @@ class Posterior:
     ) -> pl.DataFrame:
         """What is proven, as id, value, fact ("certain" or "impossible") and by ("sets" or "counts").
 
-        Every certain pair, and every impossible pair whose value stands in one of the person's groups.
-        With ``integral`` also what no assignment of whole values allows (by "worlds"); pairs that the
-        time budget left open are listed as "undecided".
+        Where somebody is undecided a column ``conditional`` tells facts that hold only if the releases are
+        consistent, which is not known yet. Every certain pair, and every impossible pair whose value stands in one
+        of the person's groups. With ``integral`` also what no assignment of whole values allows (by "worlds"); pairs
+        that the time budget left open are listed as "undecided".
         """
         return facts.proven(self._solved, (lambda: facts.by_worlds(self._solved, seconds, tick)) if integral else None)
 
@@ -238,12 +269,12 @@ class Posterior:
     def extend(self, release: Release, *, progress: Told = None) -> Posterior:
         """The posterior with one more release; only what the release touches is solved again."""
         solved, certificate = self._solver.extend(self._solved, release, Progress.of(progress))
-        return accepted(Posterior(certificate, solved, self._solver))
+        return Posterior(certificate, solved, self._solver)
 
     def considering(self, draft: Draft, *, progress: Told = None) -> Posterior:
         """The posterior with one more release that is not written yet, as somebody would have who knows the groups."""
         solved, certificate = self._solver.consider(self._solved, draft, Progress.of(progress))
-        return accepted(Posterior(certificate, solved, self._solver))
+        return Posterior(certificate, solved, self._solver)
 
     def alone(self) -> Alone:
         """What each release tells by itself: largest probability and entropy by release and person."""
@@ -297,17 +328,12 @@ class Posterior:
 
     def _part(self, releases: Sequence[int]) -> Solved:
         """The answer from some of the releases alone."""
-        solved, certificate = self._solver.part(self._solved, releases)
-        return accepted(Posterior(certificate, solved, self._solver))._solved
+        return self._solver.part(self._solved, releases)[0]
 
 
-def accepted(posterior: Posterior, *, unconverged: bool = False) -> Posterior:
-    """Numbers without a certificate are never presented as a result."""
+def required(posterior: Posterior) -> Posterior:
+    """The posterior, if it is a result for everybody: for those who cannot do with less."""
     found = posterior.certificate
-    if found.status is Status.NOT_CONVERGED and not unconverged:
-        raise NotConvergedError(
-            f"The numbers could not be certified (gap {found.gap:.1e} nats, residual {found.residual:.1e} persons). "
-            "They are in the error's posterior; accept_unconverged=True returns them.",
-            posterior=posterior,
-        )
+    if not found.status.certain:
+        raise NotConvergedError(f"The releases do not give an answer for everybody: {found}.", posterior=posterior)
     return posterior

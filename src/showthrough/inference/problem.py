@@ -162,15 +162,16 @@ def build(history: History) -> tuple[History, Problem, Ints]:
     return history, problem, of_person
 
 
-def refuse_orphan_rows(history: History, problem: Problem) -> None:
-    """A published value that no member of its group can have contradicts the other releases."""
-    orphans = np.flatnonzero(~problem.rows.served() & (problem.rows.lower > 0))
-    if not orphans.size:
-        return
-    row = int(orphans[0])
+def orphan_rows(problem: Problem) -> Ints:
+    """Rows with a count that nobody can be in: a published value that no member of its group can have."""
+    return np.flatnonzero(~problem.rows.served() & (problem.rows.lower > 0))
+
+
+def orphan_error(history: History, problem: Problem, row: int) -> ContradictionError:
+    """Say which published value contradicts the other releases."""
     if problem.row_release[row] == STATEMENT:
         text = f"Nobody can do what is stated ({problem.statement(row)}): the releases leave no such value to anybody."
-        raise ContradictionError(text)
+        return ContradictionError(text)
     group, value = int(history.row_group[row]), history.values[int(history.row_value[row])]
     name = history.names[history.release_of(group)]
     people = history.who_fits(group)
@@ -181,7 +182,7 @@ def refuse_orphan_rows(history: History, problem: Problem) -> None:
         f"in another release, in a group without {value}."
     )
     who = ", ".join(str(history.ids[int(p)]) for p in people[:20]) + (" …" if people.size > 20 else "")
-    raise ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""))
+    return ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""))
 
 
 def _signatures(history: History) -> tuple[Codes, Ints, Ints]:

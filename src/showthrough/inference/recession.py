@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from showthrough.inference.clock import Clock
 from showthrough.inference.patch import Patch, cut_out
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
@@ -26,6 +27,8 @@ FALLING = 0.3  # drop per step from which a small variable is suspected
 SMALL = 0.05
 _STILL = 0.02  # rows that move less take no part
 _LIMIT = 1e6  # largest weight worth trying
+_CLUSTER = 3000  # terms of a cluster that a program settles in a second or so
+_PROGRAMS = 10.0  # seconds for all of them together
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,9 @@ class Found:
     zeros: Ints
 
 
-def prove(problem: Reduced, mass: Reals, d: Reals) -> Found:
-    """Turn a Newton direction into proven zeros."""
+def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None) -> Found:
+    """Turn a Newton direction into proven zeros; programs for single clusters end with the clock."""
+    clock = (clock or Clock()).at_most(_PROGRAMS)
     flat = without_group_constants(problem, d)
     falling = (_drops(problem, flat) > FALLING) & (mass < SMALL)
     patch = cut_out(problem, _rows_near(problem, flat, falling))
@@ -49,7 +53,7 @@ def prove(problem: Reduced, mass: Reals, d: Reals) -> Found:
     zeros = np.zeros(patch.terms.size, dtype=bool)
     for candidate in _roundings(patch, flat[patch.rows]):
         _accept(patch, candidate, asked, open_clusters, weights, zeros)
-    for candidate in _by_programs(patch, np.flatnonzero(open_clusters), asked):
+    for candidate in _by_programs(patch, np.flatnonzero(open_clusters), asked, clock):
         _accept(patch, candidate, asked, open_clusters, weights, zeros)
     used = np.flatnonzero(weights)
     return Found(patch.rows[used], weights[used], patch.row_cluster[used], patch.terms[zeros])
@@ -134,17 +138,20 @@ def _accept(patch: Patch, candidate: Reals, asked: Flags, open_clusters: Flags, 
     open_clusters &= left > 0
 
 
-def _by_programs(patch: Patch, clusters: Ints, asked: Flags) -> Iterator[Reals]:
+def _by_programs(patch: Patch, clusters: Ints, asked: Flags, clock: Clock) -> Iterator[Reals]:
     """Whole vectors from a program per cluster: as many falling terms as possible one below their best.
 
-    Clusters share no row, so one vector serves all of them.
+    Clusters share no row, so one vector serves all of them. Small ones go first; large ones are left to others.
     """
     from showthrough.inference import directions
 
     found = np.zeros(patch.rows.size)
-    for cluster in clusters:
+    size = np.bincount(patch.cluster, minlength=patch.clusters)
+    for cluster in clusters[np.argsort(size[clusters], kind="stable")]:
+        if size[cluster] > _CLUSTER or clock.over:
+            break
         rows = np.flatnonzero(patch.row_cluster == cluster)
-        direction = directions.direction(patch, int(cluster), rows, asked)
+        direction = directions.direction(patch, int(cluster), rows, asked, clock.left())
         if direction is not None:
             found[rows] = direction
     if found.any():

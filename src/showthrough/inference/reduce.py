@@ -17,8 +17,10 @@ from showthrough.inference.passes import Sweeps, sweeps_over
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining, choices_of, loose
 from showthrough.inference.rows import Rows, Seats, Stated
-from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import items_of, owners, ranks, starts
+
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,20 @@ class Reduced:
             candidate_of=self.candidate_of[candidates],
             log_prior=None if self.log_prior is None else self.log_prior[span],
         )
+
+    def shares_of(self, mass: Reals) -> Reals:
+        """[terms] masses as probabilities: of variables within their signature, of candidates within their variable."""
+        variables = self.rows.variables
+        found, own = mass.copy(), mass[:variables]
+        total = sum_by(self.signature, own, self.weight.size)
+        found[:variables] = own / np.maximum(total, _TINY)[self.signature]
+        for seats in self.rows.seats:
+            places = self.rows.places(seats)
+            whole = sum_by(seats.owner, mass[places], variables)
+            even = 1.0 / np.maximum(np.diff(seats.start), 1)
+            part = mass[places] / np.maximum(whole, _TINY)[seats.owner]
+            found[places] = np.where(whole[seats.owner] > 0, part, even[seats.owner])
+        return found
 
     def terms_in(self, keep: Flags) -> Flags:
         """[terms] those of some components."""

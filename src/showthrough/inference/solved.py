@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.errors import UnknownPersonError, UnknownValueError
+from showthrough.errors import ContradictionError, UnknownPersonError, UnknownValueError
+from showthrough.inference.certificate import STATES, Status
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History
 from showthrough.inference.narrate import Narrator
@@ -34,6 +35,28 @@ class Solved:
     face: Face
     x: Reals  # the answer per variable
     mu: Reals  # the multiplier of each row
+    state: Ints  # [m] the number of its island's status
+    contradictions: tuple[ContradictionError, ...] = ()
+
+    @cached_property
+    def states(self) -> Ints:
+        """[n] the number of everybody's status, in the order of STATES."""
+        return self.state[self.mine]
+
+    @cached_property
+    def certified(self) -> Flags:
+        """[n] whose probabilities are a result."""
+        return np.asarray(self.states <= STATES.index(Status.CERTIFIED))
+
+    @cached_property
+    def consistent(self) -> Flags:
+        """[m] signatures on islands of which a point that meets the counts is known: their facts are proven."""
+        return np.asarray(self.state <= STATES.index(Status.UNCERTIFIED))
+
+    @cached_property
+    def conditional(self) -> Flags:
+        """[m] signatures whose facts hold if the releases are consistent, of which nothing is known."""
+        return np.asarray(self.state == STATES.index(Status.UNDECIDED))
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -57,21 +80,22 @@ class Solved:
 
     @cached_property
     def largest(self) -> Reals:
-        """[n] the probability of everybody's likeliest value."""
-        return self.pairs.p[self.pairs.best][self.mine]
+        """[n] the probability of everybody's likeliest value; NaN where it is not a result."""
+        found = self.pairs.p[self.pairs.best][self.mine]
+        return found if self.certified.all() else np.where(self.certified, found, np.where(self.certain, 1.0, np.nan))
 
     @cached_property
     def certain(self) -> Flags:
-        """[n] whether one value alone is left."""
-        found: Flags = (self.pairs.left() == 1)[self.mine]
+        """[n] whether one value alone is left, and that is proven."""
+        found: Flags = ((self.pairs.left() == 1) & self.consistent)[self.mine]
         return found
 
     @cached_property
     def entropies(self) -> Reals:
-        """[n] the entropy of everybody's row, in nats."""
+        """[n] the entropy of everybody's row, in nats; NaN where it is not a result."""
         p = np.where(self.pairs.p > 0, self.pairs.p, 1.0)
         found: Reals = (0.0 - np.add.reduceat(p * np.log(p), self.pairs.start[:-1]))[self.mine]
-        return found
+        return found if self.certified.all() else np.where(self.certified, found, np.nan)
 
     def probability(self, value: int) -> Reals:
         """[n] P(value | person) of one value, by its code."""

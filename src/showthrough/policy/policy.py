@@ -92,7 +92,7 @@ class Policy:
         if self.max_gain is None and self.proximity is None and self.impossible is None and not self.certain:
             over = np.zeros(ids.len(), dtype=bool)
             if self.max_posterior is not None:
-                over |= post.largest() > self.max_posterior + SLACK
+                over |= ~(post.largest() <= self.max_posterior + SLACK)  # who has no figure may be over it
             if self.certain == 0:
                 over |= post.certain()
         else:

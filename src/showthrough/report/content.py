@@ -15,13 +15,14 @@ import polars as pl
 from showthrough import __version__
 from showthrough.auditing.audit import Audit
 from showthrough.errors import InputError, LongProofError
+from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.proof import Proof
 from showthrough.release.release import Release
 from showthrough.report.figure import Figures, figures, plain
 
 SCHEMA = "showthrough.audit"
-VERSION = 1
+VERSION = 2
 AUDIENCES = ("shareable", "internal")
 PROOFS = 200
 PROOF_STEPS = 30
@@ -30,12 +31,16 @@ PROOF_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Fact:
-    """A proven pair: ``release`` is that of a split id; ``reasons`` is the proof without its conclusion."""
+    """A proven pair: ``release`` is that of a split id; ``reasons`` is the proof without its conclusion.
+
+    ``conditional`` says that it holds if the releases are consistent.
+    """
 
     id: Any
     value: Any
     fact: str
     by: str
+    conditional: bool = False
     release: str | None = None
     proof: str | None = None
     reasons: str = ""
@@ -45,7 +50,7 @@ class Fact:
 class Facts:
     """Everything proven, the most telling first; the first ones with their proofs."""
 
-    frame: pl.DataFrame  # id, (release,) value, fact, by, proof
+    frame: pl.DataFrame  # id, (release,) value, fact, by, (conditional,) proof
     reasons: tuple[str, ...]  # of the first rows
 
     def __len__(self) -> int:
@@ -75,6 +80,7 @@ class AuditContent:
     certificate: Figures
     numerics: str  # the certificate in words
     summary: tuple[str, ...]
+    contradictions: tuple[str, ...]  # sentences for the audience
     locatability: pl.DataFrame | None
     people: pl.DataFrame | None
     facts: Facts | None
@@ -92,6 +98,8 @@ class AuditContent:
         if self.whole_values is not None:
             found["whole_values"] = self.whole_values.as_dict()
         found |= {"certificate": self.certificate.as_dict(), "summary": list(self.summary)}
+        if self.contradictions:
+            found["contradictions"] = list(self.contradictions)
         if self.locatability is not None:
             found["locatability"] = self.locatability.to_dicts()
         if self.people is not None and self.facts is not None:
@@ -115,6 +123,7 @@ def content(
         certificate=figures(audit.posterior.certificate.as_dict(), "audit", "certificate"),
         numerics=f"Numerics: {audit.posterior.certificate}.",
         summary=tuple(summary(audit)),
+        contradictions=tuple(str(c) if internal else c.shareable for c in audit.posterior.contradictions),
         locatability=audit.posterior.locatability(),
         people=audit.people if internal else None,
         facts=(known_facts(audit, proofs=proofs) if known is None else known) if internal else None,
@@ -137,6 +146,7 @@ def summary(audit: Audit) -> list[str]:
             lines.append(
                 f"{j.newly_certain} of them became certain only by combining: no single release gives them away."
             )
+    lines += _unanswered(audit)
     loose = [r.name for r in audit.posterior.releases if _untied(audit, r)]
     if loose and not one:
         lines.append(
@@ -161,6 +171,27 @@ def summary(audit: Audit) -> list[str]:
         f"on average"
         + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
     )
+    return lines
+
+
+def _unanswered(audit: Audit) -> list[str]:
+    """Whose probabilities are not a result, and why."""
+    j, certificate = audit.joint, audit.posterior.certificate
+    if j.answered == j.persons:
+        return []
+    by, lines = certificate.persons_by_state, []
+    if late := by.get(Status.UNCERTIFIED, 0) + by.get(Status.UNDECIDED, 0):
+        perhaps = f", and {_people(j.certain_if_consistent)} more if the releases are consistent"
+        lines.append(
+            f"For {_people(late)} the time did not suffice: their probabilities are left open, while what is "
+            f"proven holds{perhaps if j.certain_if_consistent else ''}. More time may settle it."
+        )
+    if against := by.get(Status.CONTRADICTORY, 0) + by.get(Status.RELAXED, 0):
+        lines.append(
+            f"{_people(against).capitalize()} stand in releases that contradict each other in "
+            f"{certificate.contradictions} place{'s' if certificate.contradictions != 1 else ''}: nothing is said "
+            "of them, and everybody else is answered."
+        )
     return lines
 
 
@@ -214,7 +245,7 @@ def people_frame(audit: Audit, *, known: Facts | None = None, proofs: int = PROO
     order = frame.select(who).unique(maintain_order=True).with_row_index("_person")
     return (
         frame.join(proven, on=[*who, "value"], how="full", coalesce=True, nulls_equal=True)
-        .with_columns(pl.col("p").fill_null(0.0))
+        .with_columns(pl.when(pl.col("fact") == "impossible").then(0.0).otherwise(pl.col("p")).alias("p"))
         .join(order, on=who, how="left", nulls_equal=True)
         .sort("_person", -pl.col("p"), "value")
         .drop("_person")

@@ -14,7 +14,7 @@ from showthrough.anonymizers.table import Table
 from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.inference.draft import Draft
 from showthrough.inference.infer import first_draft
-from showthrough.inference.posterior import Posterior
+from showthrough.inference.posterior import Posterior, required
 from showthrough.progress import Progress
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
@@ -77,11 +77,11 @@ class Drafts:
             release = tied_proposal(self.table, self.past, proposal)
             if self.before is None:
                 return joint([release], changed=self.past.choice, progress=self.progress)
-            return self.before.extend(release, progress=self.progress)
+            return required(self.before.extend(release, progress=self.progress))
         draft = self.of(proposal)
         if self.before is None:
-            return first_draft(draft, progress=self.progress)
-        return self.before.considering(draft, progress=self.progress)
+            return required(first_draft(draft, progress=self.progress))
+        return required(self.before.considering(draft, progress=self.progress))
 
     def satisfies(self, proposal: Proposal, criteria: Sequence[Any]) -> bool:
         """Whether the criteria hold for the release that the proposal makes."""

@@ -16,5 +16,5 @@ def certain(post: Posterior) -> set[str]:
 
 def over(post: Posterior, limit: float) -> Flags:
     """Whose likeliest value exceeds the limit, in the order of ``post.ids``."""
-    found: Flags = post.largest() > limit + SLACK
+    found: Flags = ~(post.largest() <= limit + SLACK)  # who has no figure may be over it
     return found

@@ -18,7 +18,7 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.infer import infer
-from showthrough.inference.posterior import Posterior
+from showthrough.inference.posterior import Posterior, required
 from showthrough.progress import Progress
 from showthrough.register.locating import locate, names_of
 from showthrough.register.register import Register
@@ -90,7 +90,9 @@ def located_view(
         reason = f"persons and the groups they fit make {pairs} pairs, more than {most}: audit it with a register."
         return LocatedView(limit, 0, table.rows, reason)
     try:
-        post = infer(releases, membership=membership, changed=changed, progress=progress)
+        post = required(
+            infer(releases, membership=membership, changed=changed, contradictions="refuse", progress=progress)
+        )
     except (InputError, NotConvergedError) as problem:
         return LocatedView(limit, 0, table.rows, problem.shareable)
     here = post.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()

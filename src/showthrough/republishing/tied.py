@@ -9,7 +9,7 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.inference.infer import infer
-from showthrough.inference.posterior import Posterior
+from showthrough.inference.posterior import Posterior, required
 from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
@@ -55,4 +55,4 @@ def tied_proposal(table: Table, past: Past, proposal: Proposal, *, name: str = "
 
 def joint(releases: Sequence[Release], *, changed: str = "refuse", progress: Progress | None = None) -> Posterior:
     """The posterior of all of them, everybody tied by id."""
-    return infer([tied(r) for r in releases], changed=changed, progress=progress)
+    return required(infer([tied(r) for r in releases], changed=changed, contradictions="refuse", progress=progress))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, NotConvergedError, ReleaseError
 from showthrough.inference.infer import infer
-from showthrough.inference.posterior import Posterior
+from showthrough.inference.posterior import Posterior, required
 from showthrough.progress import Progress
 from showthrough.register.register import Register
 from showthrough.release.release import Release
@@ -53,6 +54,7 @@ def _posteriors(
         return before, joint([*history, release], changed=changed, progress=progress), "persons tied by id"
     except ReleaseError:  # no link: a reader locates persons
         register = Register.of(table.frame, id=table.id, quasi=table.quasi)
-        before = infer(history, register=register, changed=changed, progress=progress)
-        after = infer([*history, release], register=register, changed=changed, progress=progress)
+        given: dict[str, Any] = {"register": register, "changed": changed, "contradictions": "refuse"}
+        before = required(infer(history, **given, progress=progress))
+        after = required(infer([*history, release], **given, progress=progress))
         return before, after, "persons located by quasi-identifiers"

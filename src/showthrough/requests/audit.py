@@ -14,6 +14,7 @@ import polars as pl
 
 from showthrough.auditing import audit as auditing
 from showthrough.errors import FieldError
+from showthrough.inference.infer import SECONDS
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
 from showthrough.report.content import AuditContent, Facts, content, known_facts, people_frame, with_bounds
@@ -24,12 +25,14 @@ from showthrough.table.entries import between
 class AuditRequest(HistoryEntries):
     """What to read, and what to tell.
 
-    ``changed`` and ``whole_values`` are those of `audit`. ``people`` asks for a frame of every person's
-    probabilities and facts, ``bounds`` for sharp bounds in it, of persons whose likeliest value has at
-    least this probability.
+    ``changed``, ``contradictions``, ``seconds`` and ``whole_values`` are those of `audit`. ``people`` asks for a
+    frame of every person's probabilities and facts, ``bounds`` for sharp bounds in it, of persons whose likeliest
+    value has at least this probability.
     """
 
     changed: Literal["refuse", "split"] = "refuse"
+    contradictions: Literal["explain", "refuse"] = "explain"
+    seconds: float = SECONDS
     whole_values: float | None = None
     people: bool = False
     bounds: float | None = None
@@ -38,6 +41,7 @@ class AuditRequest(HistoryEntries):
     def check(self) -> None:
         """Numbers in their ranges, and bounds where they can stand."""
         super().check()
+        between("seconds", self.seconds, 0)
         between("whole_values", self.whole_values, 0)
         between("bounds", self.bounds, 0, 1)
         if self.bounds is not None and not self.people:
@@ -69,6 +73,8 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
         releases,
         register=register,
         changed=request.changed,
+        contradictions=request.contradictions,
+        seconds=request.seconds,
         whole_values=request.whole_values,
         progress=tell,
     )

@@ -1,0 +1,145 @@
+"""Contradictions kept apart: an island that no assignment fits is set aside, and all others are answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from showthrough.errors import ContradictionError
+from showthrough.inference import islands
+from showthrough.inference.closing import propagate
+from showthrough.inference.explain import contradiction_error
+from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep, take_over
+from showthrough.inference.history import History
+from showthrough.inference.log import Log
+from showthrough.inference.problem import Problem, orphan_error, orphan_rows
+from showthrough.inference.reduce import nothing_left
+from showthrough.inference.solving import solve
+from showthrough.table.arrays import Flags, Ints, Reals
+
+_EXPLAINED = 50  # contradictions that are explained one by one; further ones are counted
+
+
+@dataclass(frozen=True, eq=False)
+class SetAside:
+    """An island of releases that contradict each other, and why; nobody explains the fiftieth."""
+
+    signatures: Flags
+    error: ContradictionError | None
+
+
+@dataclass
+class Apart:
+    """The answer on all islands that are consistent, as far as is known."""
+
+    face: Face
+    held: Face  # with what a prior excludes
+    x: Reals
+    mu: Reals
+    contradictions: list[SetAside] = field(default_factory=list)
+
+    @property
+    def contradictory(self) -> Flags:
+        """[m] signatures on islands that no assignment fits."""
+        found = np.zeros(self.face.problem.signatures, dtype=bool)
+        for one in self.contradictions:
+            found |= one.signatures
+        return found
+
+
+class Isolation:
+    """Solves a problem again and again until what is left does not contradict itself."""
+
+    def __init__(self, history: History, problem: Problem, of_person: Ints, log: Log, *, refuse: bool) -> None:
+        self.history, self.problem, self.of_person, self.log, self.refuse = history, problem, of_person, log, refuse
+        self.contradictions: list[SetAside] = []
+        self.left = np.ones(problem.signatures, dtype=bool)
+
+    def run(self, face: Face, *, among: Flags | None = None, start: Reals | None = None) -> Apart:
+        """The answer on consistent islands; ``among`` and ``start`` are those of `solve`."""
+        self._orphans()
+        while True:
+            try:
+                chosen = among if self.left.all() else self.left if among is None else self.left & among
+                held = _believed(face, self.log, chosen)
+                x, mu = solve(held, self.log, among=chosen, start=start)
+                break
+            except Contradicted as found:
+                self._set_aside(face, found)
+        done = Apart(face, held, x, mu, self.contradictions)
+        if self.contradictions:
+            self._withdraw(done)
+        return done
+
+    def _orphans(self) -> None:
+        """Published values that nobody can have contradict the other releases without any solving."""
+        rows = orphan_rows(self.problem)
+        if not rows.size:
+            return
+        error = orphan_error(self.history, self.problem, int(rows[0]))
+        if self.refuse:
+            raise error
+        island = islands.labelled(self.problem)
+        for k, number in enumerate(np.unique(island.of_rows(self.problem, rows)).tolist()):
+            first = int(rows[np.argmax(island.of_rows(self.problem, rows) == number)])
+            self._add(island.signature == number, orphan_error(self.history, self.problem, first) if k else error)
+
+    def _set_aside(self, face: Face, found: Contradicted) -> None:
+        """Take the islands of a contradiction out."""
+        island = islands.labelled(self.problem)
+        if found.weights is None:
+            mine = island.signature == island.signature[self.problem.signature[found.emptied or 0]]
+        else:
+            rows = np.flatnonzero(found.weights)
+            mine = np.isin(island.signature, island.of_rows(self.problem, rows))
+        mine &= self.left
+        explained = self.refuse or len(self.contradictions) < _EXPLAINED
+        error = contradiction_error(self.history, face, self.of_person, found) if explained else None
+        if self.refuse and error is not None:
+            raise error
+        self._add(mine, error)
+        for row in found.also:  # each contradicts by itself
+            number = island.of_rows(self.problem, np.array([row]))
+            own = (island.signature == number[0]) & self.left
+            if own.any():
+                self._add(own, None)
+
+    def _add(self, signatures: Flags, error: ContradictionError | None) -> None:
+        self.contradictions.append(SetAside(signatures, error))
+        self.left = self.left & ~signatures
+
+    def _withdraw(self, done: Apart) -> None:
+        """Nothing is known of contradictory islands: every value that the sets leave stays possible, evenly."""
+        problem = self.problem
+        gone = done.contradictory
+        variables = gone[problem.signature]
+        terms = variables[problem.rows.owner] if problem.rows.seats else variables
+        for face in {id(f): f for f in (done.face, done.held)}.values():
+            face.alive[terms], face.removed_at[terms], face.suspects[terms] = True, NEVER, False
+            face.recount()
+        done.x[terms] = nothing_left(problem, done.face.alive)[terms]
+
+
+def _believed(face: Face, log: Log, among: Flags | None) -> Face:
+    """The face itself, or where a prior says "never", a copy of the closed face without what it excludes.
+
+    What falls only after the prior's zeros is belief, not proof, so the face is closed without the prior first.
+    """
+    problem = face.problem
+    if problem.log_prior is None or np.isfinite(problem.log_prior).all():
+        return face
+    known = Face.whole(replace(problem, log_prior=None))
+    try:
+        solve(known, log, among=among)
+    finally:
+        take_over(face, known, np.arange(problem.terms), np.arange(problem.rows.size))
+    held = face.copy()
+    never = np.flatnonzero(held.possible & ~np.isfinite(problem.log_prior))
+    none = np.empty(0, dtype=np.int64)
+    try:
+        held.exclude(never, WeighingStep(none, none, none))
+        propagate(held)
+    except Contradicted:
+        raise ContradictionError("The prior excludes what the counts require.") from None
+    return held

@@ -1,0 +1,42 @@
+"""The time that an inference may take: every stage asks, and what is known when it is over is the answer."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from showthrough.progress import Progress
+
+_GRACE = 0.2
+
+
+class Clock:
+    """Counts down; it is over when the time is up, or when whoever listens has heard enough.
+
+    >>> Clock(0).over, Clock().over
+    (True, False)
+    """
+
+    def __init__(self, seconds: float = math.inf, progress: Progress | None = None) -> None:
+        self.progress = Progress() if progress is None else progress
+        self._seconds, self._end = seconds, time.monotonic() + seconds
+
+    @property
+    def over(self) -> bool:
+        """Whether it is time to end with what is known."""
+        self.progress.check()
+        return self.progress.satisfied or time.monotonic() >= self._end
+
+    def left(self, most: float = math.inf) -> float:
+        """Seconds that are left, or ``most`` if that is less; never below 0."""
+        if self.progress.satisfied:
+            return 0.0
+        return max(0.0, min(most, self._end - time.monotonic()))
+
+    def grace(self) -> Clock:
+        """A little more time, to finish what was begun when this clock is over."""
+        return Clock(_GRACE * self._seconds)
+
+    def at_most(self, seconds: float) -> Clock:
+        """A clock for a part of the work that ends no later than this one."""
+        return Clock(self.left(seconds), self.progress)

@@ -1,0 +1,180 @@
+"""The last step: from multipliers that are nearly right to probabilities that meet the counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from showthrough.inference.clock import Clock
+from showthrough.inference.gradients import System
+from showthrough.inference.kernel import Kernel
+from showthrough.inference.reduce import Reduced
+from showthrough.table.arrays import Flags, Reals, sum_by
+
+_MET = 2e-12  # persons; a count that is missed by less needs no further sweep
+_ENOUGH_MET = 8e-12  # persons; below this a count is met, with room to what the checker asks
+_FAR = 4e-5  # relative move; the error of the final step is half its square
+_CLEARLY = 1e5  # a forced zero can hide above this multiple of the residual only behind huge weights
+_NOTHING = 1e-9  # what is below this where counts are missed is taken out before they are met
+_SWEEPS = 6
+_LONGER = (4.0, 16.0, 64.0)
+_ROUNDING = 1e-14  # of a probability
+CLOSED = 2e-11  # nats in a component; a tenth of what is exact
+ENOUGH = 1e-6  # nats in a component; half of what is certified
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A feasible answer, and the variables it pushes down to nothing."""
+
+    x: Reals
+    mu: Reals
+    doubtful: Flags  # [terms]
+    far: bool  # some variable that is not doubtful moved too far for a linear step
+    direction: Reals
+    passes: int
+    met: Flags  # [k] whether the counts are
+    good: Flags  # [k] whether this is the answer
+
+
+def correct(problem: Reduced, mu: Reals, *, enough: float = CLOSED, clock: Clock | None = None) -> Corrected:
+    """Finish: a last full Newton step in mu, and a primal point that meets the Relation rows.
+
+    The primal point is mass·(1 + tangent), repeated on what is left; the One rows stay exact. It brings
+    a variable that is forced to zero down to nothing: such variables, and all that are not clearly
+    above what is left of the residual, are doubtful. It errs by the square of the tangent, so it is
+    good only if no other variable moves far. Where masses of all sizes make the system too ill-conditioned to
+    meet the counts, next to nothing is made nothing, and the rest meets them. A component is good if its gap is
+    ``enough``.
+    """
+    if not problem.components:
+        none = np.empty(0, dtype=bool)
+        return Corrected(np.empty(0), mu, none, False, np.zeros(0), 0, none, none)
+    work = _Correction(problem, mu)
+    work.meet(clock or Clock())
+    direction, far = work.direction, np.abs(work.x - work.mass) > _FAR * work.mass
+    doubtful = work.doubtful()
+    work.clip()
+    if (work.missed > work.met).any():
+        work.clear()
+        work.meet(clock or Clock())
+        work.clip()
+    x, met = work.x, work.missed <= work.met
+    mu, gap = work.moved(direction, x)
+    good, rest = met & (gap <= enough), bool((far & ~doubtful).any())
+    return Corrected(x, mu, doubtful, rest, direction, work.kernel.passes, met, good)
+
+
+class _Correction:
+    """A point on its way to the counts, component by component."""
+
+    def __init__(self, problem: Reduced, mu: Reals) -> None:
+        self.problem, self.mu, self.kernel = problem, mu, Kernel(problem)
+        self.point = self.kernel.at(mu)
+        self.given = self.point
+        self.largest = np.maximum.reduceat(self.kernel.count, self.kernel.component_start)
+        self.floor = 1e-15 * np.maximum(1.0, self.largest)
+        self.met = np.maximum(_ENOUGH_MET, 10 * self.floor)
+        self._begin(self.point.x, self.point.g)
+
+    def _begin(self, shares: Reals, g: Reals) -> None:
+        self.shares, self.mass = shares, self.kernel.mass(shares)
+        self.x, self.g, self.direction = self.mass, g, np.zeros(self.problem.rows.size)
+        self.missed = self._largest(g)
+
+    def _largest(self, rows: Reals) -> Reals:
+        """[k] the largest entry of each component."""
+        return np.maximum.reduceat(np.abs(rows), self.kernel.component_start)
+
+    def doubtful(self) -> Flags:
+        """[terms] what is not clearly above the residual of its component."""
+        limit = _CLEARLY * np.maximum(self.missed, self.floor)
+        return np.asarray(self.x <= limit[self.problem.term_component])
+
+    def meet(self, clock: Clock) -> None:
+        """Correct every component until it meets its counts, or gets no nearer to them."""
+        kernel, owner = self.kernel, self.problem.term_component
+        system = System(kernel, self.shares, self.point.without_resting(kernel.diagonal(self.shares)))
+        going = self.missed > self.floor
+        for sweep in range(_SWEEPS):
+            if sweep:
+                unsure = np.zeros(going.size, dtype=bool)
+                unsure[owner[self.doubtful()]] = True
+                going &= (self.missed > self.floor) & ((self.missed > _MET) | unsure)
+            if not going.any() or clock.over:
+                return
+            enough = np.clip(0.2 * _MET / np.maximum(self.missed, self.floor), 1e-8, 1e-2)
+            right = np.where(kernel.on_rows(going), -self.g, 0.0)
+            d = system.solve(right, relative=enough, clock=clock)
+            moved = self.x + self.mass * kernel.tangent(self.shares, d)
+            left = kernel.missed(self.point, kernel.gather(moved), self.mu)
+            missed = self._largest(left)
+            going &= missed < self.missed
+            rows, terms = kernel.on_rows(going), going[owner]
+            self.x, self.g = np.where(terms, moved, self.x), np.where(rows, left, self.g)
+            self.direction = self.direction + np.where(rows, d, 0.0)
+            self.missed = np.where(going, missed, self.missed)
+
+    def clip(self) -> None:
+        """Make what is below nothing nothing; what that misses counts."""
+        problem, variables = self.problem, self.problem.rows.variables
+        self.x = np.where(self.x < _ROUNDING, 0.0, self.x)
+        self.g = self.kernel.missed(self.given, self.kernel.gather(self.x), self.mu)
+        self.missed = self._largest(self.g)
+        one = np.abs(sum_by(problem.signature, self.x[:variables], problem.weight.size) - 1)
+        np.maximum.at(self.missed, problem.signature_component, one)
+        for seats in problem.rows.seats:
+            whole = sum_by(seats.owner, self.x[problem.rows.places(seats)], variables)
+            apart = np.abs(whole - self.x[:variables])
+            np.maximum.at(self.missed, problem.signature_component[problem.signature], apart)
+
+    def clear(self) -> None:
+        """Take out next to nothing in components that miss their counts, and begin again from what is left."""
+        short = (self.missed > self.met)[self.problem.term_component]
+        kept = np.where(short & (self.x < _NOTHING), 0.0, np.maximum(self.x, 0.0))
+        kept_x, missed, g = self.x, self.missed, self.g
+        shares = self.problem.shares_of(kept)
+        expected = self.kernel.gather(self.kernel.mass(shares))
+        self._begin(shares, self.kernel.missed(self.given, expected, self.mu))
+        rows, good = self.kernel.on_rows(missed <= self.met), missed <= self.met
+        self.x = np.where(good[self.problem.term_component], kept_x, self.x)
+        self.g, self.missed = np.where(rows, g, self.g), np.where(good, missed, self.missed)
+
+    def moved(self, direction: Reals, x: Reals) -> tuple[Reals, Reals]:
+        """The multipliers after the step and what they leave of the gap to x, by component.
+
+        Where only forced zeros are left to fall, a longer step saves many.
+        """
+        kernel, best = self.kernel, self.mu + self.kernel.projected(self.mu, direction, self.given.g)
+        least = self.gap(x, best)
+        lengths = (0.0, *_LONGER) if kernel.upper is None else ()
+        for length in lengths:
+            if not (least > CLOSED).any():
+                break
+            further = self.mu + length * direction
+            gap = self.gap(x, further)
+            better = gap < least
+            best = np.where(kernel.on_rows(better), further, best)
+            least = np.minimum(least, gap)
+        return best, least
+
+    def gap(self, x: Reals, mu: Reals) -> Reals:
+        """[k] how far, in nats, masses x are from what the multipliers say."""
+        problem, rows = self.problem, self.problem.rows
+        says, _ = self.kernel.softmax(mu)
+        variables, signature = rows.variables, problem.signature
+        weight = problem.weight[signature]
+        away = weight * _excess(x[:variables], says[:variables])
+        for seats in rows.seats:
+            places = rows.places(seats)
+            apart = _excess(x[places], x[:variables][seats.owner] * says[places])
+            away += weight * sum_by(seats.owner, apart, variables)
+        return sum_by(problem.signature_component[signature], away, problem.components)
+
+
+def _excess(p: Reals, q: Reals) -> Reals:
+    """The terms p·log(p/q) − p + q of a divergence; infinite where q is 0 and p is not."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        term = np.where(p > 0, p * np.log(p / q) - p + q, q)
+    return np.maximum(np.where((p == 0) & (q == 0), 0.0, term), 0.0)

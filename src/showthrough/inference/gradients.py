@@ -1,0 +1,100 @@
+"""The linear systems of Newton's method: conjugate gradients in all components at once, dense where that fails."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from showthrough.inference.clock import Clock
+from showthrough.inference.kernel import Kernel
+from showthrough.inference.passes import Stretch
+from showthrough.table.arrays import Reals
+
+_CG_LIMIT = 2000
+_RUNAWAY = 1e6
+_RIDGE = 1e-9  # of the diagonal
+_VANISHED = 1e-13  # persons; rows of which less is left take part as if it were this much
+_DENSE = 100  # rows of a component that is worth a dense solve
+_FLOOR = 1e-300
+
+
+class System:
+    """(H + damping · diagonal) · d = right in every component, at one point x."""
+
+    def __init__(self, kernel: Kernel, x: Reals, diagonal: Reals, damping: Reals | None = None) -> None:
+        self.kernel, self.x = kernel, x
+        self.diagonal = np.where(diagonal > 0, np.maximum(diagonal, _VANISHED), 0.0)
+        self.damping = np.zeros(kernel.component_rows.size) if damping is None else damping
+        self.ridge = kernel.on_rows(self.damping) * self.diagonal if self.damping.any() else None
+        if kernel.upper is not None:  # directions that move no x still lower F where a range is at its wrong end
+            self.ridge = _RIDGE * self.diagonal + (0.0 if self.ridge is None else self.ridge)
+        total = self.diagonal if self.ridge is None else self.diagonal + self.ridge
+        self.inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+
+    def times(self, direction: Reals) -> Reals:
+        """The left side."""
+        found = self.kernel.hessian(self.x, direction)
+        return found if self.ridge is None else found + self.ridge * direction
+
+    def solve(self, right: Reals, *, relative: Reals, clock: Clock | None = None) -> Reals:
+        """Conjugate gradients, or as near as double precision allows.
+
+        H is singular but consistent with a gradient up to rounding; pushed below that, the method runs
+        away, so the best point of each component is kept.
+        """
+        kernel, inverse = self.kernel, self.inverse
+        d, best, r, z = np.zeros_like(right), np.zeros_like(right), right.copy(), inverse * right
+        direction, rz = z.copy(), kernel.inner(r, z)
+        # below this the residual is rounding
+        noise = kernel.inner(inverse, (1e-16 * kernel.count) ** 2)
+        goal = np.maximum(relative**2 * rz, noise)
+        active = rz > goal
+        least = np.where(active, np.inf, rz)  # a first step always descends, however the residual behaves
+        alpha, beta, better, Hd = rz, rz, active, r
+
+        def advance(stretch: Stretch) -> Reals:
+            own, length = stretch.rows, stretch.on_rows(alpha)
+            d[own] += length * direction[own]
+            r[own] -= length * Hd[own]
+            np.multiply(inverse[own], r[own], out=z[own])
+            return stretch.inner(r, z)
+
+        def turn(stretch: Stretch) -> None:
+            own = stretch.rows
+            np.copyto(best[own], d[own], where=stretch.on_rows(better))
+            direction[own] *= stretch.on_rows(beta)
+            direction[own] += z[own]
+
+        for _ in range(min(2 * int(kernel.component_rows.max()) + 20, _CG_LIMIT)):
+            if not active.any() or (clock is not None and clock.over):
+                break
+            Hd = self.times(direction)
+            curvature = kernel.inner(direction, Hd)
+            active &= curvature > 0
+            alpha = np.divide(rz, curvature, out=np.zeros(rz.size), where=active)
+            new = kernel.sum_up(advance)
+            better = active & (new < least)
+            np.copyto(least, new, where=better)
+            active &= (new > goal) & (new < _RUNAWAY * least)
+            beta = np.divide(new, rz, out=np.zeros(rz.size), where=active)
+            kernel.sweeps.share(turn, kernel.stretches)
+            rz = new
+        short = np.flatnonzero((least > goal) & (kernel.component_rows <= _DENSE) & (self.damping == 0))
+        for component in short[:_DENSE]:
+            _solve_densely(kernel, self.x, right, best, inverse, int(component))
+        return best
+
+
+def _solve_densely(kernel: Kernel, x: Reals, right: Reals, best: Reals, inverse: Reals, component: int) -> None:
+    """The direction of a small component whose conjugate gradients ran out of precision."""
+    p = kernel.problem
+    keep = np.arange(p.components) == component
+    alone = p.restrict(keep)
+    inner = Kernel(alone)
+    own = x[p.terms_in(keep)]
+    H = np.column_stack([inner.hessian(own, unit) for unit in np.eye(alone.rows.size)])
+    rows = slice(*(int(kernel.component_start[component]) + np.array([0, alone.rows.size])))
+    moving = inverse[rows] > 0  # the others rest between their counts
+    scale = np.where(moving, 1.0 / np.sqrt(np.maximum(np.diag(H), _FLOOR)), 0.0)
+    d = scale * np.linalg.lstsq(H * scale * scale[:, None], right[rows] * scale, rcond=1e-14)[0]
+    if np.isfinite(d).all() and d @ right[rows] > 0:
+        best[rows] = d

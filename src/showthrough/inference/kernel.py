@@ -1,0 +1,124 @@
+"""The passes that Newton's method is made of, counted, with sums over components.
+
+Legend as in `newton`: mu multipliers [rows], x probabilities [terms], g gradient, d a direction [rows].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from showthrough.inference.passes import Array, Stretch, Sweeps, stretches
+from showthrough.inference.reduce import Reduced
+from showthrough.table.arrays import Flags, Reals, sum_by
+from showthrough.table.ragged import starts
+
+
+@dataclass(frozen=True)
+class Point:
+    """F per component, the probabilities and the gradient at one mu."""
+
+    F: Reals
+    x: Reals
+    g: Reals
+    resting: Flags | None = None  # rows strictly between their counts, whose multiplier is 0; None: no ranges
+
+    def without_resting(self, diagonal: Reals) -> Reals:
+        """The diagonal with nothing to move where rows rest."""
+        return diagonal if self.resting is None else np.where(self.resting, 0.0, diagonal)
+
+    def restricted(self, problem: Reduced, keep: Flags) -> Point:
+        """The same point in some components."""
+        rows = keep[problem.row_component]
+        resting = None if self.resting is None else self.resting[rows]
+        return Point(self.F[keep], self.x[problem.terms_in(keep)], self.g[rows], resting)
+
+
+class Kernel:
+    """The passes over the variables that everything is made of, counted, and sums over components."""
+
+    def __init__(self, problem: Reduced, sweeps: Sweeps | None = None) -> None:
+        self.problem = problem
+        self.sweeps = problem.sweeps if sweeps is None else sweeps
+        self.count = problem.rows.lower.astype(np.float64)
+        self.upper = None if problem.rows.exact else problem.rows.upper.astype(np.float64)
+        self.component_rows = np.bincount(problem.row_component, minlength=problem.components)
+        self.component_start = starts(self.component_rows)[:-1]
+        self.spread, self.gather, self.mass = self.sweeps.spread, self.sweeps.gather, self.sweeps.mass
+        self.tangent, self.diagonal = self.sweeps.tangent, self.sweeps.diagonal
+        self.stretches = stretches(problem.row_component, self.component_start)
+        self.passes = 0
+
+    def per_component(self, rows: Reals) -> Reals:
+        """[k] sum over the rows of each component."""
+        return np.add.reduceat(rows, self.component_start)
+
+    def inner(self, a: Reals, b: Reals) -> Reals:
+        """[k] the inner product of two row vectors in each component."""
+        return self.sum_up(lambda stretch: stretch.inner(a, b))
+
+    def sum_up(self, work: Callable[[Stretch], Reals]) -> Reals:
+        """[k] what ``work`` finds for the components of each stretch of rows, added in their order."""
+        parts: list[Reals] = [np.empty(0)] * len(self.stretches)
+
+        def one(index: int) -> None:
+            parts[index] = work(self.stretches[index])
+
+        self.sweeps.share(one, range(len(parts)))
+        if len(parts) == 1:
+            return parts[0]
+        total = np.zeros(self.problem.components)
+        for stretch, part in zip(self.stretches, parts, strict=True):
+            total[stretch.components] += part
+        return total
+
+    def on_rows(self, components: Array) -> Array:
+        """[rows] a figure or flag of each component, on all its rows."""
+        return np.repeat(components, self.component_rows)
+
+    def softmax(self, mu: Reals) -> tuple[Reals, Reals]:
+        """Probabilities, and log Σ exp per signature."""
+        self.passes += 1
+        return self.sweeps.softmax(mu)
+
+    def at(self, mu: Reals) -> Point:
+        """Everything Newton needs to know of a point."""
+        x, log_sum = self.softmax(mu)
+        p = self.problem
+        F = sum_by(p.signature_component, p.weight * log_sum, p.components)
+        expected, count, resting = self.gather(self.mass(x)), self.count, None
+        if self.upper is not None:
+            within = np.clip(expected, count, self.upper)
+            resting = (mu == 0) & (within == expected) & (count < self.upper)
+            count = np.where(mu > 0, count, np.where(mu < 0, self.upper, within))
+        F -= self.per_component(count * mu)
+        return Point(F, x, expected - count, resting)
+
+    def missed(self, here: Point, expected: Reals, mu: Reals) -> Reals:
+        """[rows] what expected counts miss, where rows that rest may move between their counts."""
+        if self.upper is None or here.resting is None:
+            return expected - self.count
+        target = np.where(mu > 0, self.count, np.where(mu < 0, self.upper, np.clip(expected, self.count, self.upper)))
+        return expected - target
+
+    def first_crossing(self, mu: Reals, d: Reals) -> Reals:
+        """[k] the step length at which the first multiplier of a range becomes 0."""
+        assert self.upper is not None
+        towards = (self.count < self.upper) & (mu * d < 0)
+        length = np.divide(-mu, d, out=np.full(mu.size, np.inf), where=towards)
+        return np.minimum.reduceat(length, self.component_start)
+
+    def projected(self, mu: Reals, step: Reals, g: Reals) -> Reals:
+        """The step, stopped where a multiplier of a range would change its sign."""
+        if self.upper is None:
+            return step
+        wanted = np.where(mu == 0, -g, mu)  # from 0 a multiplier may only go where its count is missed
+        crossing = (self.count < self.upper) & (wanted * (mu + step) <= 0)
+        return np.where(crossing, -mu, step)
+
+    def hessian(self, x: Reals, d: Reals) -> Reals:
+        """H·d without H."""
+        self.passes += 1
+        return self.sweeps.hessian(x, d)

@@ -1,0 +1,173 @@
+"""Close the face and solve on it: flows, then Newton's method in bursts, then programs for what is in doubt.
+
+Every stage looks at the clock. When time is over, what the last burst found is handed on as it is: the checker
+tells how much it is worth, island by island.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from showthrough.inference import islands, newton, recession
+from showthrough.inference.closing import close_by_flow, propagate
+from showthrough.inference.correction import CLOSED, ENOUGH, Corrected, correct
+from showthrough.inference.face import Contradicted, Face, WeighingStep, inherited, take_over
+from showthrough.inference.log import Log
+from showthrough.inference.problem import select
+from showthrough.inference.reduce import Reduced, nothing_left, reduced_to, unweighed
+from showthrough.inference.remaining import Remaining
+from showthrough.table.arrays import Flags, Reals
+
+_LONGEST = 16  # Newton steps of a burst
+_BURST = 4  # Newton steps before looking for what falls towards zero
+_PATIENCE = 60  # Newton steps without a find before the programs are asked
+_NEARLY = 20  # steps without a find before counts that are met are enough to try to finish
+_FEW_VARIABLES = 100_000  # up to here looking for islands with a closed form costs more than it saves
+_LITTLE = 2000  # variables
+
+
+def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | None = None) -> tuple[Reals, Reals]:
+    """Close the face and solve on it: the answer over terms, and the multiplier of each row.
+
+    Islands with a closed form need no solver. ``among`` restricts the work to some islands (the rest of
+    the answer stays 0); ``start`` are multipliers to begin with. ``face`` may hold exclusions already and
+    gains more.
+    """
+    with log.stage("reading groups"):
+        problem = face.problem
+        worth = problem.variables > _FEW_VARIABLES or problem.places.releases == 1 or among is not None
+        quick = islands.easy(problem) if worth else islands.none(problem)
+        hard = ~quick.signatures if among is None else ~quick.signatures & among
+        if not hard.any():
+            return quick.x, quick.mu
+        part = None if hard.all() else select(problem, hard)
+    if part is None:
+        return _close_and_solve(face, log, start)
+    inner = inherited(face, part.problem, part.terms)
+    try:
+        x, mu = _close_and_solve(inner, log, None if start is None else start[part.rows])
+    except Contradicted as found:
+        raise found.within(part.rows, part.variables, problem.rows.size) from None
+    finally:
+        take_over(face, inner, part.terms, part.rows)
+    quick.x[part.terms], quick.mu[part.rows] = x, mu
+    return quick.x, quick.mu
+
+
+def _close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, Reals]:
+    with log.stage("certain and impossible"):
+        free = propagate(face)
+    found = _at_once(face, free, log, start)
+    if found is None:
+        with log.stage("certain and impossible"):
+            free = close_by_flow(face, free, log.clock)
+        if not free.variable.size:
+            return nothing_left(face.problem, face.alive), np.zeros(face.problem.rows.size)
+        found = _Bursts(face, log).run(free, start)
+    reduced, corrected = found
+    x = reduced.undo(np.maximum(corrected.x, 0.0), face.problem, face.alive)
+    return x, reduced.undo_rows(corrected.mu, face.problem)
+
+
+def _reduced(face: Face, free: Remaining) -> Reduced:
+    """What remains and is weighed by some row."""
+    if face.problem.plain:
+        return reduced_to(free)
+    return reduced_to(free.only(~unweighed(face.problem, face.alive)[free.signature]), face.rows)
+
+
+def _at_once(face: Face, free: Remaining, log: Log, start: Reals | None) -> tuple[Reduced, Corrected] | None:
+    """Where little is left, most often nothing more is forced: then there is an answer without any flow."""
+    if not 0 < free.variable.size <= _LITTLE:
+        return None
+    with log.stage("maximum entropy"):
+        reduced = _reduced(face, free)
+        start = None if start is None else start[reduced.row_of]
+        solution = newton.solve(reduced, start=start, max_steps=_BURST)
+        log.add(solution.newton_steps, solution.passes)
+        if not solution.converged.all():
+            return None
+        corrected = correct(reduced, solution.mu)
+        log.add(0, corrected.passes)
+        return None if corrected.doubtful.any() or corrected.far else (reduced, corrected)
+
+
+class _Bursts:
+    """Newton's method in bursts: what falls towards zero is proven zero and taken out, until the rest converges."""
+
+    def __init__(self, face: Face, log: Log) -> None:
+        self.face, self.log, self.clock = face, log, log.clock
+        self.mu: Reals | None = None  # [rows of the problem]
+        self.damping = np.zeros(face.problem.rows.size)
+        self.spent = 0  # steps without a find
+
+    def run(self, free: Remaining, start: Reals | None) -> tuple[Reduced, Corrected]:
+        """Gives what is left as a problem of its own, and its answer."""
+        self.mu, burst = start, _BURST
+        reduced = None
+        while True:
+            with self.log.stage("maximum entropy"):
+                if reduced is None:
+                    reduced, burst = _reduced(self.face, free), _BURST
+                solution = self._burst(reduced, burst)
+                self._tell(solution.converged)
+                falling, corrected = solution.step, None
+                ready = solution.near if self.spent > _NEARLY else solution.converged
+                if ready.all() or self.spent > _PATIENCE or self.clock.over:
+                    corrected = self._correct(reduced, solution.mu)
+                    if self.clock.over:
+                        return reduced, corrected
+                    falling = corrected.direction
+                    if not corrected.good.all() and self.spent <= _PATIENCE:
+                        falling, corrected = solution.step, None
+                    elif not corrected.doubtful.any():
+                        if not corrected.far or self.spent > _PATIENCE:
+                            return reduced, corrected
+                        self.spent, self.mu = self.spent + 1, reduced.undo_rows(corrected.mu, self.face.problem)
+                        continue
+            with self.log.stage("certain and impossible"):
+                found = self._take_falling(reduced, solution.mu, falling)
+                if corrected is not None and not found:
+                    found = self._settle(reduced, corrected)
+                    if not found:
+                        return reduced, corrected
+                if found:
+                    free, reduced = propagate(self.face), None
+                else:
+                    self.spent += max(1, solution.newton_steps)
+                    burst = min(2 * burst, _LONGEST)
+
+    def _burst(self, reduced: Reduced, steps: int) -> newton.Solution:
+        rows, start = reduced.row_of, None if self.mu is None else self.mu[reduced.row_of]
+        solution = newton.solve(reduced, start=start, damping=self.damping[rows], max_steps=steps, clock=self.clock)
+        self.log.add(solution.newton_steps, solution.passes)
+        self.mu = reduced.undo_rows(solution.mu, self.face.problem)
+        self.damping = reduced.undo_rows(solution.damping, self.face.problem)
+        return solution
+
+    def _tell(self, converged: Flags) -> None:
+        self.log.progress.count(int(converged.sum()), converged.size)
+
+    def _correct(self, reduced: Reduced, mu: Reals) -> Corrected:
+        clock = self.clock.grace() if self.clock.over else self.clock
+        enough = ENOUGH if self.spent > _NEARLY else CLOSED
+        corrected = correct(reduced, mu, enough=enough, clock=clock)
+        self.log.add(0, corrected.passes)
+        return corrected
+
+    def _take_falling(self, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
+        """Exclude what the direction proves to be zero; say whether it was anything."""
+        x, _ = reduced.sweeps.softmax(mu)
+        found = recession.prove(reduced, reduced.sweeps.mass(x), direction, self.clock)
+        zeros = reduced.term_of[found.zeros]
+        zeros = zeros[zeros >= 0]
+        if not zeros.size:
+            return False
+        self.face.exclude(zeros, WeighingStep(reduced.row_of[found.rows], found.weights, found.cluster))
+        return True
+
+    def _settle(self, reduced: Reduced, corrected: Corrected) -> bool:
+        """Let programs decide on components in doubt; what they leave open becomes suspect."""
+        from showthrough.inference import settling  # loads the linear-programming library
+
+        return settling.settle(self.face, reduced, corrected, self.clock)
