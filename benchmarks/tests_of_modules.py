@@ -23,7 +23,7 @@ INFERENCE: dict[str, tuple[str, ...]] = {
     "closing": ("figure1", "remaining", "seats", "contradictions"),
     "directions": ("figure1", "recession"),
     "explain": ("figure1", "contradictions", "proofs", "proofs_of_rows", "narration"),
-    "face": ("figure1", "reduce", "contradictions", "proofs_of_rows", "increments"),
+    "face": ("figure1", "rows_before_a_step", "reduce", "contradictions", "proofs_of_rows", "increments"),
     "facts": ("figure1", "posterior_face", "whole_values"),
     "flow": ("figure1", "degenerate", "contradictions", "seats"),
     "graphs": ("graphs", "figure1", "contradictions", "located"),
