@@ -1,6 +1,8 @@
 """Which small faults do the tests not notice?
 
     python -m benchmarks.mutation policy republishing/search.py --sample 40 --seed 1
+    python -m benchmarks.mutation inference policy republishing --each 4 --seed 1
+    python -m benchmarks.mutation inference/flow.py:120
 
 A mutant (`mutants.py` lists the changes) is written into a copy of the tree, and the tests of its module run until the
 first one fails: then it is killed, as it is when the time is up. What survives is printed as a patch: either a test is
@@ -31,55 +33,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.mutants import Mutant, mutants
+from benchmarks.tests_of_modules import PACKAGE, fitting_tests
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = Path("src") / "showthrough"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "results")
 KILLED, LATE, SURVIVED = "killed", "killed by the clock", "SURVIVED"
-
-# The tests of each module, the quickest first; of several entries that fit, the longest counts. Algorithms that stand on
-# their own are left to their own tests.
-TESTS: dict[str, tuple[str, ...]] = {
-    "inference": ("tests/inference", "tests/auditing", "tests/register/test_register.py"),
-    "inference/closing.py": (
-        "tests/inference/test_figure1.py",
-        "tests/inference/test_remaining.py",
-        "tests/inference/test_seats.py",
-        "tests/inference/test_contradictions.py",
-        "tests/inference/test_rows_against_oracle.py",
-    ),
-    "inference/draft.py": ("tests/republishing/test_drafts.py",),
-    "inference/increment.py": ("tests/inference/test_increments.py", "tests/republishing/test_drafts.py"),
-    "inference/rows.py": (
-        "tests/inference/test_rows.py",
-        "tests/inference/test_seats.py",
-        "tests/inference/test_reduce.py",
-        "tests/inference/test_rows_against_oracle.py",
-    ),
-    "inference/weighing.py": (
-        "tests/inference/test_figure1.py",
-        "tests/inference/test_seats.py",
-        "tests/inference/test_proofs_of_rows.py",
-    ),
-    "inference/graphs.py": ("tests/inference/test_graphs.py", "tests/inference"),
-    "inference/newton.py": ("tests/inference/test_figure1.py", "tests/inference/test_passes.py", "tests/inference"),
-    "inference/proof_check.py": (
-        "tests/inference/test_proof_check_rows.py",
-        "tests/inference/test_forgery.py",
-        "tests/inference/test_proofs.py",
-        "tests/inference/test_proof_check_size.py",
-        "tests/inference/test_proof_check_random.py",
-    ),
-    "policy": ("tests/policy", "tests/republishing/test_guarded.py"),
-    "republishing": ("tests/republishing",),
-    "republishing/m_invariance.py": ("tests/republishing/test_m_invariance.py",),
-    "republishing/split.py": ("tests/republishing/test_m_invariance.py",),
-    "republishing/history_guided.py": ("tests/republishing/test_history_guided.py",),
-    "republishing/drafts.py": ("tests/republishing/test_drafts.py",),
-    "republishing/past.py": ("tests/republishing/test_past.py",),
-    "republishing/compare.py": ("tests/republishing/test_compare.py", "tests/cli/test_republish.py"),
-    "republishing/together.py": ("tests/republishing/test_together.py",),
-}
 
 
 @dataclass(frozen=True)
@@ -144,39 +102,40 @@ def _end(running: subprocess.Popen[bytes]) -> None:
     running.wait()
 
 
-def fitting_tests(path: str) -> tuple[str, ...]:
-    """The tests of a file of the package; its own room's where the table has none."""
-    inside = Path(path).relative_to(PACKAGE).as_posix()
-    fitting = [entry for entry in TESTS if inside == entry or inside.startswith(f"{entry}/")]
-    return TESTS[max(fitting, key=len)] if fitting else (f"tests/{inside.partition('/')[0]}",)
-
-
-def chosen(modules: Sequence[str], sample: int, seed: int) -> list[Mutant]:
-    """A sample of the mutants of some rooms and files."""
-    files: list[Path] = []
+def chosen(modules: Sequence[str], *, each: int, sample: int, seed: int) -> list[Mutant]:
+    """A sample of the mutants of some rooms, files and lines: so many of each file, then so many of all."""
+    every: list[Mutant] = []
+    files = 0
     for module in modules:
-        at = ROOT / PACKAGE / module
-        files += sorted(at.rglob("*.py")) if at.is_dir() else [at]
-    every = [
-        mutant
-        for file in files
-        for mutant in mutants(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8"))
-    ]
-    print(f"{len(every)} mutants of {len(files)} files", flush=True)
-    return every if not sample or sample >= len(every) else random.Random(seed).sample(every, sample)
+        name, _, line = module.partition(":")
+        at = ROOT / PACKAGE / name
+        for file in sorted(at.rglob("*.py")) if at.is_dir() else [at]:
+            path = file.relative_to(ROOT).as_posix()
+            found = [one for one in mutants(path, file.read_text(encoding="utf-8")) if line in ("", str(one.line))]
+            # a seed of its own: a file run alone has the mutants that it has among others
+            every += _sample(found, each, f"{seed} {path}")
+            files += 1
+    print(f"{len(every)} mutants of {files} files", flush=True)
+    return _sample(every, sample, str(seed))
+
+
+def _sample(every: list[Mutant], number: int, seed: str) -> list[Mutant]:
+    """The first of them all, shuffled: a larger sample has the smaller one in it."""
+    return random.Random(seed).sample(every, len(every))[:number] if number else every
 
 
 def limits(tree: Tree, picked: Sequence[Mutant], most: float) -> dict[tuple[str, ...], float]:
-    """Seconds for each set of tests: three times what it takes without a mutant, which must pass."""
-    found = {}
-    for tests in sorted({fitting_tests(mutant.path) for mutant in picked}):
+    """Seconds for each set of tests: three times what they take without a mutant, which they must pass."""
+    sets = sorted({fitting_tests(mutant.path) for mutant in picked})
+    taken = {}
+    for path in sorted({path for tests in sets for path in tests}):
         began = time.monotonic()
-        word = tree.test(tests, most)
+        word = tree.test([path], most)
         if word != SURVIVED:
-            sys.exit(f"Without any change {' '.join(tests)} end as: {word}.")
-        found[tests] = min(most, 10 + 3 * (time.monotonic() - began))
-        print(f"{' '.join(tests)}: at most {found[tests]:.0f} s", flush=True)
-    return found
+            sys.exit(f"Without any change {path} ends as: {word}.")
+        taken[path] = time.monotonic() - began
+        print(f"{path}: {taken[path]:.0f} s", flush=True)
+    return {tests: min(most, 10 + 3 * sum(taken[path] for path in tests)) for tests in sets}
 
 
 def run(picked: Sequence[Mutant], *, workers: int, most: float) -> list[Outcome]:
@@ -197,6 +156,8 @@ def run(picked: Sequence[Mutant], *, workers: int, most: float) -> list[Outcome]
             finally:
                 trees.put(tree)
             print(f"{outcome.word:20} {outcome.seconds:6.1f} s  {mutant.path}:{mutant.line} {mutant.kind}", flush=True)
+            if outcome.word == SURVIVED:
+                print(mutant.diff(), flush=True)
             return outcome
 
         with ThreadPoolExecutor(workers) as pool:
@@ -211,10 +172,7 @@ def run(picked: Sequence[Mutant], *, workers: int, most: float) -> list[Outcome]
 
 
 def report(outcomes: Sequence[Outcome]) -> None:
-    """Survivors as patches, then the score of each file and of all."""
-    for outcome in outcomes:
-        if outcome.word == SURVIVED:
-            print(f"\n{outcome.mutant.diff()}", end="")
+    """The score of each file and of all."""
     every = Counter(outcome.mutant.path for outcome in outcomes)
     alive = Counter(outcome.mutant.path for outcome in outcomes if outcome.word == SURVIVED)
     print("\nfile, mutants, killed, score")
@@ -229,15 +187,18 @@ def main() -> None:
     """Take the modules, the size of the sample and its seed."""
     options = argparse.ArgumentParser(description="Which small faults do the tests not notice?")
     options.add_argument(
-        "modules", nargs="+", help="rooms or files below src/showthrough: policy, republishing/search.py"
+        "modules",
+        nargs="+",
+        help="rooms, files or lines below src/showthrough: policy, republishing/search.py, inference/flow.py:120",
     )
-    options.add_argument("--sample", type=int, default=0, help="how many mutants are tried (0: all)")
+    options.add_argument("--each", type=int, default=0, help="how many mutants of each file are tried (0: all)")
+    options.add_argument("--sample", type=int, default=0, help="how many of these, in all, are tried (0: all)")
     options.add_argument("--seed", type=int, default=0, help="of the sample")
     options.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options.add_argument("--limit", type=float, default=900.0, help="seconds for the tests of one mutant, at most")
     given = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended before its time."))
-    picked = chosen(given.modules, given.sample, given.seed)
+    picked = chosen(given.modules, each=given.each, sample=given.sample, seed=given.seed)
     report(run(picked, workers=given.workers, most=given.limit))
 
 

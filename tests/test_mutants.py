@@ -1,7 +1,8 @@
 """The faults that the mutation run makes are the ones it promises, and nothing else in the file changes."""
 
 from benchmarks.mutants import mutants
-from benchmarks.mutation import TESTS, fitting_tests
+from benchmarks.mutation import chosen
+from benchmarks.tests_of_modules import TESTS, fitting_tests
 
 from tests.architecture.source import PACKAGE, ROOT
 
@@ -65,5 +66,19 @@ def test_the_table_names_what_exists():
 
 def test_the_longest_entry_of_the_table_counts():
     assert fitting_tests("src/showthrough/republishing/past.py")[0] == "tests/republishing/test_past.py"
-    assert fitting_tests("src/showthrough/republishing/guarded.py") == ("tests/republishing",)
+    assert fitting_tests("src/showthrough/republishing/__init__.py") == ("tests/republishing",)
     assert fitting_tests("src/showthrough/table/files.py") == ("tests/table",)
+
+
+def test_a_file_has_the_same_mutants_alone_as_among_others():
+    room = chosen(["policy", "republishing/past.py"], each=3, sample=0, seed=1)
+    alone = chosen(["republishing/past.py"], each=3, sample=0, seed=1)
+    assert len(room) == 6
+    assert room[3:] == alone
+    assert chosen(["republishing/past.py"], each=3, sample=0, seed=2) != alone
+
+
+def test_one_line_can_be_asked_for():
+    every = chosen(["republishing/past.py"], each=0, sample=0, seed=0)
+    line = every[0].line
+    assert chosen([f"republishing/past.py:{line}"], each=0, sample=0, seed=0) == [m for m in every if m.line == line]

@@ -64,3 +64,14 @@ def test_contradictions_end_in_a_clash():
     with pytest.raises(ContradictionError, match=r"not enough|but only|at most|Nothing is left|more than") as clash:
         infer([e1, e2], contradictions="refuse")
     assert clash.value.contradiction.verify([e1, e2])
+
+
+def test_a_group_without_a_value_is_said_only_of_a_group_without_it():
+    """0 cannot have b, but by counts: each of its groups publishes b."""
+    history = [
+        [([2, 4], ["a", "b"]), ([0, 1], ["a", "b"]), ([3], ["b"])],
+        [([1, 0, 2], ["b", "a", "a"]), ([4, 3], ["b", "b"])],
+        [([3, 0, 4], ["b", "a", "b"]), ([1, 2], ["b", "a"])],
+    ]
+    text = str(infer(releases(history)).explain(1, "b"))
+    assert "only person 1 can have it: that person has b" in text

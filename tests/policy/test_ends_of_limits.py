@@ -26,3 +26,8 @@ def test_nothing_is_undecided_where_no_fact_counts():
     review = Policy(max_posterior=0.9, certain=None, integral="required").review(infer(releases(SYMMETRIC)))
     assert review.undecided == 0
     assert review.conclusive
+
+
+def test_a_limit_of_one_is_a_limit_that_everybody_keeps():
+    review = Policy(max_posterior=1, max_gain=1, certain=None).review(infer(releases([[([1], ["a"])]])))
+    assert review.holds
