@@ -109,7 +109,10 @@ class Spec:
 
 @dataclass(frozen=True)
 class History:
-    """Releases, what `infer` is given beside them, and the truth: id, release, value."""
+    """Releases, what `infer` is given beside them, and the truth: id, release, value.
+
+    In the truth a person stands once for every release; who is only in the register has no release.
+    """
 
     spec: Spec
     releases: list[st.Release]
@@ -126,25 +129,32 @@ def named(name: str, seed: int | None = None) -> History:
 
 def make(spec: Spec) -> History:
     """The history of a spec."""
-    table, rng = read_table(spec.data), np.random.default_rng(spec.seed)
+    table, about, rng = read_table(spec.data), TABLES[spec.data], np.random.default_rng(spec.seed)
     rows = _persons(spec, table.height, rng)
-    values, changed = _values(spec, table[TABLES[spec.data].sensitive], rows, rng)
+    values, changed = _values(spec, table[about.sensitive], rows, rng)
     releases: list[st.Release] = []
     present: dict[str, np.ndarray] = {}
     truth = []
     for r, (kind, own) in enumerate(zip(spec.kinds, rows, strict=True)):
         name = f"D{r + 1}"
-        sensitive = pl.Series(TABLES[spec.data].sensitive, values[r])
+        sensitive = pl.Series(about.sensitive, values[r])
         part = table[own].with_columns(sensitive)
         made = _release(spec, kind, part, releases, name=name, seed=spec.seed + r)
         releases.append(made)
-        inside = own if kind.method == "levels" else made.groups()["id"].cast(pl.Int64).to_numpy()
-        present[f"in_{name}"] = np.isin(np.arange(table.height), inside)
-        truth.append(pl.DataFrame({"id": part["pid"], "value": sensitive}).with_columns(release=pl.lit(name)))
+        published = own if kind.method == "levels" else made.groups()["id"].cast(pl.Int64).to_numpy()
+        present[f"in_{name}"] = np.isin(np.arange(table.height), published)
+        truth.append(_told(part["pid"], sensitive, name))
     arguments: dict[str, Any] = {"changed": ("tolerate" if not spec.told else changed) if spec.changed else "refuse"}
     if spec.reader != "ids":
-        arguments["register"] = _register(spec, table, rows, present, rng)
+        inside = pl.concat(truth)["id"].implode()
+        arguments["register"] = register = _register(spec, table, rows, present, rng)
+        others = table.filter(pl.col("pid").is_in(register["id"].implode()) & ~pl.col("pid").is_in(inside))
+        truth.append(_told(others["pid"], others[about.sensitive], None))
     return History(spec, releases, arguments, pl.concat(truth), frozenset(changed))
+
+
+def _told(ids: pl.Series, values: pl.Series, release: str | None) -> pl.DataFrame:
+    return pl.DataFrame({"id": ids, "release": pl.Series([release] * ids.len(), dtype=pl.String), "value": values})
 
 
 @cache
