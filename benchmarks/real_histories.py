@@ -80,7 +80,8 @@ class Kind:
 class Spec:
     """A history in a few words.
 
-    ``overlap`` is the share of persons kept from one release to the next (None: every release draws afresh).
+    ``overlap`` is the share of persons kept from one release to the next: at random, or without those who
+    came first if the ``oldest_leave``. None: every release draws afresh from the persons of the register.
     ``reader`` has only the ids that releases publish ("ids"), a register of ``register`` persons
     ("register"), or a register that says who is in which release ("presence"). ``changed`` persons among
     those kept get another value from release to release; a reader who is ``told`` knows who.
@@ -95,12 +96,17 @@ class Spec:
     register: int = 0  # 0: twice the persons
     changed: int = 0
     told: bool = False
+    oldest_leave: bool = False
     seed: int = 0
 
     def __str__(self) -> str:
         kinds = [str(k) for k in self.kinds]
         shown = f"{len(kinds)} × {kinds[0]}" if len(set(kinds)) == 1 else ", ".join(kinds)
-        kept = "drawn afresh" if self.overlap is None else f"overlap {self.overlap:g}"
+        kept = (
+            "drawn afresh"
+            if self.overlap is None
+            else f"overlap {self.overlap:g}{', oldest leave' * self.oldest_leave}"
+        )
         words = [f"{self.data} {self.persons}", shown, kept, self.reader]
         if self.changed:
             words.append(f"{self.changed} changed, {'told' if self.told else 'untold'}")
@@ -190,13 +196,16 @@ def _quasi(data: str) -> list[str]:
 def _persons(spec: Spec, height: int, rng: np.random.Generator) -> list[np.ndarray]:
     """The rows of each release: newcomers first have never been there, later some return."""
     if spec.overlap is None:
-        return [np.sort(rng.choice(height, spec.persons, replace=False)) for _ in spec.kinds]
+        size = spec.register or 2 * spec.persons
+        pool = np.arange(height) if size >= height else np.sort(rng.choice(height, size, replace=False))
+        return [np.sort(rng.choice(pool, spec.persons, replace=False)) for _ in spec.kinds]
     here, found = rng.choice(height, spec.persons, replace=False), list[np.ndarray]()
     seen = np.zeros(height, dtype=bool)
     for _ in spec.kinds:
         found.append(np.sort(here))
         seen[here] = True
-        kept = rng.choice(here, round(spec.overlap * spec.persons), replace=False)
+        stay = round(spec.overlap * spec.persons)
+        kept = here[here.size - stay :] if spec.oldest_leave else rng.choice(here, stay, replace=False)
         fresh = rng.permutation(np.flatnonzero(~seen))
         back = rng.permutation(np.setdiff1d(np.flatnonzero(seen), here))
         here = np.concatenate([kept, np.concatenate([fresh, back])[: spec.persons - kept.size]])
@@ -289,28 +298,31 @@ def _starred(made: st.Release, part: pl.DataFrame, sensitive: str, trees: Mappin
 # The histories that were tried first --------------------------------------------------------
 
 _THREE = (Kind("levels", 5), Kind("anatomy", 3), Kind("local-recoding", 5))
+_CHANGED = Spec("five changed", "adult", 6_000, (Kind("anatomy", 3),) * 2, overlap=5_500 / 6_000, changed=5)
+_LOCAL = (Kind("local-recoding", 10),) * 2
+_NEAREST = (Kind("mdav", 5),) * 2
 
 NAMED: dict[str, Spec] = {
     spec.name: spec
     for spec in (
         Spec("three kinds, presence", "adult", 8_000, _THREE, overlap=0.8, reader="presence", register=16_000),
         Spec("three kinds", "adult", 8_000, _THREE, overlap=0.8, reader="register", register=16_000),
-        Spec("five changed", "adult", 6_000, (Kind("anatomy", 3),) * 2, overlap=5_500 / 6_000, changed=5),
-        Spec("five changed, told", "adult", 6_000, (Kind("anatomy", 3),) * 2, overlap=5_500 / 6_000, changed=5, told=True),
+        Spec("three kinds, afresh", "adult", 8_000, _THREE, overlap=None, reader="presence", register=16_000),
+        _CHANGED,
+        replace(_CHANGED, name="five changed, told", told=True),
         *(
-            Spec(f"local recodings, seed {seed}", "adult", 10_000, (Kind("local-recoding", 10),) * 2, overlap=None,
-                 reader="presence", register=30_162, seed=seed)
-            for seed in range(4)
+            Spec(f"local recodings, seed {s}", "adult", 10_000, _LOCAL, None, "presence", register=30_162, seed=s)
+            for s in range(4)
         ),
         *(
-            Spec(f"five Anatomy, seed {seed}", "adult", 2_000, (Kind("anatomy", 8),) * 5, overlap=0.9, seed=seed)
-            for seed in range(4)
+            Spec(f"five Anatomy, seed {s}", "adult", 2_000, (Kind("anatomy", 8),) * 5, 0.9, oldest_leave=s < 4, seed=s)
+            for s in range(8)
         ),
         *(
-            Spec(f"six Anatomy, seed {seed}", "adult", 2_000, (Kind("anatomy", 10),) * 6, overlap=0.9, seed=seed)
-            for seed in range(4)
+            Spec(f"six Anatomy, seed {s}", "adult", 2_000, (Kind("anatomy", 10),) * 6, 0.9, oldest_leave=s < 4, seed=s)
+            for s in range(8)
         ),
-        Spec("nearest centroids", "adult", 5_000, (Kind("mdav", 5),) * 2, overlap=0.8, reader="register"),
-        Spec("nearest centroids, presence", "adult", 5_000, (Kind("mdav", 5),) * 2, overlap=0.8, reader="presence"),
+        Spec("nearest centroids", "adult", 5_000, _NEAREST, reader="register"),
+        Spec("nearest centroids, presence", "adult", 5_000, _NEAREST, reader="presence"),
     )
-}  # fmt: skip
+}
