@@ -88,7 +88,7 @@ def anatomies(rng: np.random.Generator, number: int) -> Spec:
         return spec
     # where nearly everybody is about to become certain: the hardest for a solver
     turn = (Kind("anatomy", int(rng.integers(6, 10))),) * int(rng.integers(4, 7))
-    return replace(spec, kinds=turn, overlap=float(rng.choice([0.85, 0.9, 0.95])), oldest_leave=bool(number % 2))
+    return replace(spec, kinds=turn, overlap=float(rng.choice([0.85, 0.9, 0.95])), oldest_leave=bool((number // 6) % 2))
 
 
 def bucketized(rng: np.random.Generator, number: int) -> Spec:

@@ -29,7 +29,7 @@ import numpy as np
 import polars as pl
 
 import showthrough as st
-from benchmarks.histories import anatomy
+from benchmarks.histories import NAMES, OCCUPATIONS, anatomy, independent
 
 HELD_OUT = 1000  # seeds from here on are for judging alone: nobody develops on them
 BUCKETIZED = ("anatomy", "m-invariance", "history-guided")
@@ -135,6 +135,8 @@ def named(name: str, seed: int | None = None) -> History:
 
 def make(spec: Spec) -> History:
     """The history of a spec."""
+    if spec.data == "frequencies":
+        return _independent(spec)
     table, about, rng = read_table(spec.data), TABLES[spec.data], np.random.default_rng(spec.seed)
     rows = _persons(spec, table.height, rng)
     values, changed = _values(spec, table[about.sensitive], rows, rng)
@@ -157,6 +159,19 @@ def make(spec: Spec) -> History:
         others = table.filter(pl.col("pid").is_in(register["id"].implode()) & ~pl.col("pid").is_in(inside))
         truth.append(_told(others["pid"], others[about.sensitive], None))
     return History(spec, releases, arguments, pl.concat(truth), frozenset(changed))
+
+
+def _independent(spec: Spec) -> History:
+    """Anatomy releases of persons who have nothing but a value, as frequent as in Adult (`benchmarks.histories`)."""
+    l, count, overlap = spec.kinds[0].strength, len(spec.kinds), spec.overlap or 0.0
+    releases = independent(spec.persons, l, overlap=overlap, releases=count, seed=spec.seed)
+    step = spec.persons - int(spec.persons * overlap)
+    everybody = spec.persons + (count - 1) * step
+    drawn = np.random.default_rng(spec.seed).choice(OCCUPATIONS.size, everybody, p=OCCUPATIONS / OCCUPATIONS.sum())
+    ids, values = pl.int_range(everybody, eager=True).cast(pl.String), NAMES.gather(drawn)
+    spans = [(f"D{r + 1}", slice(r * step, r * step + spec.persons)) for r in range(count)]
+    truth = [_told(ids[span], values[span], name) for name, span in spans]
+    return History(spec, releases, {"changed": "refuse"}, pl.concat(truth))
 
 
 def _told(ids: pl.Series, values: pl.Series, release: str | None) -> pl.DataFrame:
@@ -321,6 +336,10 @@ NAMED: dict[str, Spec] = {
         *(
             Spec(f"six Anatomy, seed {s}", "adult", 2_000, (Kind("anatomy", 10),) * 6, 0.9, oldest_leave=s < 4, seed=s)
             for s in range(8)
+        ),
+        *(
+            Spec(f"five independent, seed {s}", "frequencies", 2_000, (Kind("anatomy", 8),) * 5, 0.9, seed=s)
+            for s in range(4)
         ),
         Spec("nearest centroids", "adult", 5_000, _NEAREST, reader="register"),
         Spec("nearest centroids, presence", "adult", 5_000, _NEAREST, reader="presence"),
