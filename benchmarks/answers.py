@@ -1,6 +1,6 @@
 """Does every real history get an answer, in bounded time, and is what it says true?
 
-    python -m benchmarks.answers [--seeds 0] [--slice 1/8] [--names five,mixed] [--seconds 60] [--persons-limit 10000]
+    python -m benchmarks.answers [--seeds 0] [--slice 1/8] [--names "five Anatomy" mixed] [--seconds 60] [--persons-limit 10000]
     python -m benchmarks.answers --budgets 0.01,0.1,1,10 [--count 300]
     python -m benchmarks.answers --list
 
@@ -69,7 +69,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=lambda text: [int(s) for s in text.split(",")], default=[0])
     parser.add_argument("--slice", type=lambda text: [int(s) for s in text.split("/")], default=[1, 1])
-    parser.add_argument("--names", type=lambda text: text.split(","), default=[""], help="parts of names")
+    parser.add_argument("--names", nargs="+", default=[""], help="parts of names")
     parser.add_argument("--persons-limit", type=int, default=10**9)
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of an inference")
     parser.add_argument("--limit", type=float, help="CPU seconds after which an inference is ended")
