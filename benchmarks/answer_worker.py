@@ -22,7 +22,8 @@ import polars as pl
 
 import showthrough as st
 from benchmarks.real_histories import History, Kind, Spec, make
-from benchmarks.real_oracle import Program, judge_bounds, judge_facts
+from benchmarks.real_judge import judge_bounds, judge_facts
+from benchmarks.real_oracle import Program
 
 SURE = ("exact", "certified")
 
@@ -136,6 +137,7 @@ def _say(order: Order, history: History, post: st.Posterior) -> None:
     if not order.programs:
         return
     program = Program(post.releases, [post.groups_of(name) for name in post.names])
+    program.start_from(history.truth, order.programs)
     judged = judge_facts(program, sure, order.programs)
     tell(judged=asdict(judged))
     if order.bounds:

@@ -9,7 +9,8 @@ import pytest
 from benchmarks.histories import independent
 from benchmarks.real_grid import FAMILIES, every, grid, small
 from benchmarks.real_histories import HELD_OUT, NAMED, Kind, Spec, make
-from benchmarks.real_oracle import Program, judge_bounds, judge_facts
+from benchmarks.real_judge import judge_bounds, judge_facts
+from benchmarks.real_oracle import Program
 
 import showthrough as st
 from tests.located_cases import located
@@ -77,6 +78,20 @@ def test_programs_refute_what_is_not_so():
     narrow = post.bounds(doubt["id"].unique()[:3]).filter(pl.col("upper") - pl.col("lower") > 0.1)
     judged = judge_bounds(judge, narrow.with_columns(upper=pl.col("upper") - 0.05), 10.0)
     assert judged.refuted == narrow.height > 0
+
+
+def test_a_point_that_fits_gives_the_same_verdicts():
+    history = make(Spec("", "frequencies", 90, (Kind("anatomy", 3),) * 3, overlap=0.8, seed=2))
+    post = st.infer(history.releases)
+    judge, free = program(post), program(post)
+    judge.start_from(history.truth, 10.0)
+    assert judge.point is not None
+    alive = post.to_frame().filter(pl.col("p") < 1).select("id", "value", fact=pl.lit("impossible"))
+    facts = pl.concat([post.proven().select("id", "value", "fact"), alive])
+    for k in range(facts.height):
+        one = facts[k : k + 1]
+        mine, other = judge_facts(judge, one, 10.0), judge_facts(free, one, 10.0)
+        assert (mine.confirmed, mine.refuted) == (other.confirmed, other.refuted)
 
 
 def test_a_history_is_made_with_its_truth():
