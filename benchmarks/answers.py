@@ -25,6 +25,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.answer_worker import Order
 from benchmarks.real_grid import every, small
 from benchmarks.real_histories import Spec, folder
@@ -87,8 +89,8 @@ def _options() -> argparse.Namespace:
 def _chosen(given: argparse.Namespace) -> list[Spec]:
     specs = [s for seed in given.seeds for s in (small(seed, given.count) if given.budgets else every(seed))]
     specs = [s for s in specs if s.persons <= given.persons_limit and any(part in s.name for part in given.names)]
-    number, of = given.slice
-    return specs[number - 1 :: of]
+    number, of = given.slice  # in a shuffled order: sizes and tables of a family take turns
+    return [specs[int(k)] for k in np.sort(np.random.default_rng(0).permutation(len(specs))[number - 1 :: of])]
 
 
 def _order(given: argparse.Namespace, spec: Spec, budget: float) -> Order:
