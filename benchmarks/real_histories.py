@@ -13,7 +13,8 @@ Releases are made with `st.anonymize`, except that
 
 - *levels* publish suppressed rows as stars in every column, as ARX does (*levels-dropped* leaves them out);
 - *anatomy* where a value is too frequent for l (Adult's commonest occupation has 13 %) puts the rest into
-  groups at random, as Xiao and Tao do.
+  groups at random, as Xiao and Tao do;
+- *m-invariance* and *history-guided* give way to Anatomy where the history leaves them no release.
 """
 
 from __future__ import annotations
@@ -270,12 +271,8 @@ def _release(
     if kind.method == "anatomy":
         return _anatomy(part, kind.strength, given, name)
     if kind.method in ("m-invariance", "history-guided"):
-        wanted = [st.DistinctLDiversity(kind.strength)]
-        more = {"repair": "counterfeits"} if kind.method == "history-guided" else {"hold_back": True}
-        return st.anonymize(
-            part, method="anatomy", strategy=kind.method, history=history, criteria=wanted, name=name,
-            output="bucketized", changed="split", **given, **more,
-        )  # fmt: skip
+        made = _looking_back(part, kind, history, {**given, "name": name})
+        return _anatomy(part, kind.strength, given, name) if made is None else made
     k = [st.KAnonymity(kind.strength)]
     if kind.method.startswith("levels"):
         trees = _hierarchies(spec.data)
@@ -285,6 +282,21 @@ def _release(
         return _starred(made, part, about.sensitive, trees) if kind.method == "levels" else made
     output = {"output": "bucketized"} if spec.reader == "ids" else {}
     return st.anonymize(part, method=kind.method, criteria=k, name=name, **given, **output)
+
+
+def _looking_back(
+    part: pl.DataFrame, kind: Kind, history: list[st.Release], given: Mapping[str, Any]
+) -> st.Release | None:
+    """The next release by a strategy, or None where it cannot be had: values changed, or groups had too few."""
+    for repair in ("counterfeits", "dissolve"):  # a group of counterfeits alone is refused
+        try:
+            return st.anonymize(
+                part, method="anatomy", strategy=kind.method, history=history, output="bucketized", changed="split",
+                criteria=[st.DistinctLDiversity(kind.strength)], repair=repair, hold_back=True, **given,
+            )  # fmt: skip
+        except st.errors.InputError:
+            pass
+    return None
 
 
 def _anatomy(part: pl.DataFrame, l: int, given: Mapping[str, Any], name: str) -> st.Release:
