@@ -29,6 +29,7 @@ MANY_PARAMETERS = {
     "release.release.Release.microaggregated": "entry point: the roles of the kind",
     "republishing.anonymize.anonymize": "entry point: all methods and strategies",
     "inference.proof_check.holds": "a claim, its steps and all that they may lean on, as plain data",
+    "inference.proof_check.contradicts": "steps and all that they may lean on, as plain data",
 }
 
 

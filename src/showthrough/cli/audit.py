@@ -15,7 +15,7 @@ from showthrough.cli.options import Audience
 from showthrough.errors import InputError
 
 
-class Changed(Enum):
+class ChangedChoice(Enum):
     refuse = "refuse"
     split = "split"
 
@@ -66,9 +66,9 @@ def audit(
     count: options.Count = None,
     encoding: options.Encoding = None,
     changed: Annotated[
-        Changed,
+        ChangedChoice,
         typer.Option(help="An id whose groups share no value: refuse, or split into one person per release."),
-    ] = Changed.refuse,
+    ] = ChangedChoice.refuse,
     audience: Annotated[
         Audience, typer.Option(help="shareable: counts only. internal: ids and proofs.")
     ] = Audience.shareable,

@@ -47,7 +47,7 @@ def consider(post: Solved, draft: Draft, progress: Progress) -> tuple[Solved, Ce
 def _continued(post: Solved, history: History, log: Log) -> tuple[Solved, Certificate]:
     """Solve a history that goes on where an earlier one ended."""
     same_kinds = history.ids.dtype == post.history.ids.dtype and history.values.dtype == post.history.values.dtype
-    if history.changed == "split" or not same_kinds or not post.problem.plain or history.set_group.size:
+    if history.changed.splits or not same_kinds or not post.problem.plain or history.set_group.size:
         # ids may be split anew, ids and values sort differently, or candidates grow: nothing keeps its number
         return answered(history, log)
     with log.stage("reading groups"):

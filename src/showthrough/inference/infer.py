@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from showthrough.errors import InputError
 from showthrough.inference import increment
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.draft import Draft, grown, nobody
-from showthrough.inference.history import CHANGED
 from showthrough.inference.posterior import Posterior, Told, accepted
 from showthrough.inference.run import Log, answer, answered, listed
 from showthrough.inference.solved import Solved
+from showthrough.inference.splitting import told_from
 from showthrough.progress import Progress
+from showthrough.register.changed import Changed
 from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
 
@@ -25,7 +25,7 @@ def infer(
     register: Any = None,
     membership: Mapping[str, Any] | None = None,
     domain: Sequence[Any] = (),
-    changed: str = "refuse",
+    changed: Any = "refuse",
     accept_unconverged: bool = False,
     progress: Told = None,
 ) -> Posterior:
@@ -38,16 +38,17 @@ def infer(
     only partly known: each id is in one of the groups listed for it, or, where an empty group is
     listed too, perhaps in none.
 
-    ``changed`` says what to do with an id whose groups share no value: "refuse", or "split" it into
-    one person per release. Numbers that could not be certified raise `NotConvergedError` unless
-    ``accept_unconverged``. ``progress`` is called with the name of each stage as it begins.
+    Nobody's value is taken to change. ``changed`` says whose did, as ids, (id, release) pairs or a frame of
+    them (such an id is several persons), or what to do where somebody's must have: "refuse"; "split" an id
+    whose groups share no value into one person per release; "tolerate" the smallest set of persons whose split
+    makes the releases consistent. `Changed.of` says both. Numbers that could not be certified raise
+    `NotConvergedError` unless ``accept_unconverged``. ``progress`` is called with the name of each stage as it begins.
     """
-    if changed not in CHANGED:
-        raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
+    choice = Changed.of(changed)
     given = listed(releases)
     told = telling(given)
     reader = Reader.of(given, register=register, membership=membership, domain=domain).checked(told)
-    solved, certificate = answer(reader, told, changed, Progress.of(progress))
+    solved, certificate = answer(reader, told, choice, Progress.of(progress))
     return accepted(Posterior(certificate, solved, Here()), unconverged=accept_unconverged)
 
 
@@ -59,7 +60,7 @@ class Here:
         """The answer from some of the releases alone, by their numbers."""
         h = solved.history
         reader = h.reader.called([h.names[r] for r in releases])
-        return answer(reader, [h.releases[r] for r in releases], h.changed, Progress())
+        return answer(reader, [h.releases[r] for r in releases], told_from(h, list(releases)), Progress())
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
         """The answer with one more release."""

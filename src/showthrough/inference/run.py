@@ -22,6 +22,7 @@ from showthrough.inference.reduce import Reduced, nothing_left, reduced_to, unwe
 from showthrough.inference.remaining import Remaining
 from showthrough.inference.solved import Solved
 from showthrough.progress import Progress
+from showthrough.register.changed import Changed
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals
@@ -55,7 +56,9 @@ class Log:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def answer(reader: Reader, releases: Sequence[Release], changed: str, progress: Progress) -> tuple[Solved, Certificate]:
+def answer(
+    reader: Reader, releases: Sequence[Release], changed: Changed, progress: Progress
+) -> tuple[Solved, Certificate]:
     """What a reader learns from the releases that publish values."""
     log = Log(progress.stage)
     with log.stage("reading groups"):
