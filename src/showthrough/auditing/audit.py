@@ -103,13 +103,13 @@ def audit(
     register: Any = None,
     membership: Mapping[str, Any] | None = None,
     domain: Sequence[Any] = (),
-    changed: str = "refuse",
+    changed: Any = "refuse",
     whole_values: float | None = None,
     progress: Told = None,
 ) -> Audit:
     """Lay releases on top of each other and count what shows through.
 
-    ``register``, ``membership`` and ``domain`` are those of `infer`. ``whole_values`` is a time budget in
+    ``register``, ``membership``, ``domain`` and ``changed`` are those of `infer`. ``whole_values`` is a time budget in
     seconds for what no assignment of whole values allows.
     """
     told = Progress.of(progress)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from showthrough.cli import options
-from showthrough.cli.common import errors_as_sentences, live
+from showthrough.cli.common import INCONCLUSIVE, errors_as_sentences, live
 from showthrough.cli.options import Audience
 from showthrough.errors import InputError
 
@@ -18,6 +18,7 @@ from showthrough.errors import InputError
 class ChangedChoice(Enum):
     refuse = "refuse"
     split = "split"
+    tolerate = "tolerate"
 
 
 def audit(
@@ -67,8 +68,18 @@ def audit(
     encoding: options.Encoding = None,
     changed: Annotated[
         ChangedChoice,
-        typer.Option(help="An id whose groups share no value: refuse, or split into one person per release."),
-    ] = ChangedChoice.refuse,
+        typer.Option(
+            help="Values that must have changed: tolerate takes the fewest persons for changed, split makes one person "
+            "per release of an id whose groups share no value, refuse stops."
+        ),
+    ] = ChangedChoice.tolerate,
+    tables: Annotated[
+        Optional[list[Path]],
+        typer.Option(
+            metavar="TABLES...",
+            help="The publisher's own tables, one for each release, in order: they tell whose value changed.",
+        ),
+    ] = None,
     audience: Annotated[
         Audience, typer.Option(help="shareable: counts only. internal: ids and proofs.")
     ] = Audience.shareable,
@@ -110,8 +121,8 @@ def audit(
             "value_maps": pairs("value-map", value_map),
         }  # fmt: skip
         asked: dict[str, Any] = {
-            "changed": changed.value, "whole_values": whole_values, "people": people is not None, "bounds": bounds,
-            "audience": audience.value,
+            "changed": changed.value, "tables": tuple(map(str, tables or ())), "whole_values": whole_values,
+            "people": people is not None, "bounds": bounds, "audience": audience.value,
         }  # fmt: skip
         inside = pairs("present", present)
         told = history_file(paths, [*shared.values(), values, register, inside])
@@ -131,6 +142,8 @@ def audit(
         with live(quiet=quiet) as progress:
             result = run_audit(request, progress)
         deliver_audit(result, json=json, people=people, quiet=quiet)
+        if result.audit.posterior.certificate.changed.tolerated:
+            raise typer.Exit(INCONCLUSIVE)  # who changed is a guess, so nothing is known to be safe
 
 
 def _register(file: Path | None, present: dict[str, str]) -> dict[str, Any] | None:

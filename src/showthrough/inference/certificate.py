@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from showthrough.inference.splitting import ChangedCounts, premise
 from showthrough.table.plain import fingerprint
 
 ERROR_BAR = 1e-5
@@ -44,11 +45,17 @@ class Certificate:
     newton_steps: int
     passes: int
     seconds: Mapping[str, float]
+    changed: ChangedCounts = field(default_factory=ChangedCounts)
 
     @property
     def error_bar(self) -> float:
         """No probability is further than this from the exact maximum-entropy answer."""
         return math.sqrt(self.gap / 2)
+
+    @property
+    def premise(self) -> str:
+        """What every figure and every fact leans on: nobody's value changed, but for those who are known."""
+        return premise(self.changed)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -57,6 +64,7 @@ class Certificate:
             "status": str(self.status),
             "error_bar": self.error_bar,
             "seconds": dict(self.seconds),
+            "premise": self.premise,
         }
 
     def fingerprint(self) -> str:

@@ -23,7 +23,7 @@ from showthrough.inference.history import ABSENT
 from showthrough.inference.packing import Packing
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
-from showthrough.inference.smallest import Point, cheapest
+from showthrough.inference.smallest import Cheapest, cheapest
 from showthrough.inference.tolerance import Before, Tolerated
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import items_of, starts
@@ -77,7 +77,7 @@ def firm(found: Tolerated, *, seconds: float = 60.0) -> Firm:
     return Firm(within, span, _possible(before, found.problem, zero, (new, old), span))
 
 
-def proven_zeros(pack: Packing, least: Ints, minimal: Flags, point: Point | None, deadline: float) -> Flags:
+def proven_zeros(pack: Packing, least: Ints, minimal: Flags, point: Cheapest | None, deadline: float) -> Flags:
     """[columns] zero in every solution that splits no more than the least number of persons on each island."""
     zero = np.zeros(pack.columns, dtype=bool)
     if point is None:

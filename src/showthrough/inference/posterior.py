@@ -25,6 +25,7 @@ from showthrough.inference.history import ABSENT
 from showthrough.inference.nearness import mass_within
 from showthrough.inference.proof import Proof
 from showthrough.inference.solved import Solved
+from showthrough.inference.splitting import changed_frame
 from showthrough.progress import Progress
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
@@ -163,6 +164,12 @@ class Posterior:
         time budget left open are listed as "undecided".
         """
         return facts.proven(self._solved, (lambda: facts.by_worlds(self._solved, seconds, tick)) if integral else None)
+
+    def changes(self) -> pl.DataFrame:
+        """Who counts as changed: id, release (the first of each person that the id stands for) and why: "told",
+        "split" or "tolerated".
+        """
+        return changed_frame(self._solved.history)
 
     def fact_counts(self) -> FactCounts:
         """How many facts `proven` lists, without listing them."""

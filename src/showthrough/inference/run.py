@@ -17,12 +17,13 @@ from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, Face, WeighingStep, inherited, take_over
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.pairs import Pairs
-from showthrough.inference.problem import build, refuse_orphan_rows, select
+from showthrough.inference.problem import Problem, build, refuse_orphan_rows, select
 from showthrough.inference.reduce import Reduced, nothing_left, reduced_to, unweighed
 from showthrough.inference.remaining import Remaining
 from showthrough.inference.solved import Solved
+from showthrough.inference.splitting import changed_counts
 from showthrough.progress import Progress
-from showthrough.register.changed import Changed
+from showthrough.register.changed import TOLERATE, Changed
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals
@@ -69,8 +70,28 @@ def answer(
 def answered(history: History, log: Log) -> tuple[Solved, Certificate]:
     """What follows from a history."""
     with log.stage("reading groups"):
-        history, problem, of_person = build(history)
-        refuse_orphan_rows(history, problem)
+        built = build(history)
+    try:
+        return _answered(*built, log)
+    except ContradictionError:
+        if history.changed.otherwise != TOLERATE:
+            raise
+        with log.stage("changed values"):
+            built = _tolerated(*built)
+    return _answered(*built, log)
+
+
+def _tolerated(history: History, problem: Problem, of_person: Ints) -> tuple[History, Problem, Ints]:
+    """The same with the fewest persons split that make it consistent."""
+    from showthrough.inference.tolerance import tolerate  # loads the linear-programming library
+
+    found = tolerate(history, problem, of_person, np.ones(problem.signatures, dtype=bool))
+    return found.history, found.problem, found.of_person
+
+
+def _answered(history: History, problem: Problem, of_person: Ints, log: Log) -> tuple[Solved, Certificate]:
+    """What follows from a history whose persons are settled."""
+    refuse_orphan_rows(history, problem)
     face = Face.whole(problem)
     try:
         held = believed(face, log)
@@ -284,6 +305,7 @@ def certified(
         newton_steps=log.newton_steps,
         passes=log.passes,
         seconds=log.seconds,
+        changed=changed_counts(history),
     )
     return Solved(history, problem, of_person, face, x, mu), certificate
 

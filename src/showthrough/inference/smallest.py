@@ -35,7 +35,7 @@ _WAYS: dict[bool, tuple[tuple[str, dict[str, Any]], ...]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Cheapest:
     """A cheapest solution and its dual, as good as floating point makes them."""
 
     columns: Reals
@@ -49,7 +49,7 @@ class Smallest:
     split: Ints
     minimal: Flags  # [islands]
     hopeless: Flags  # [islands]
-    point: Point | None = None  # a mixture of all cheapest solutions
+    point: Cheapest | None = None  # a mixture of all cheapest solutions
 
 
 def cheapest(
@@ -60,7 +60,7 @@ def cheapest(
     lower: Reals | None = None,
     upper: Reals | None = None,
     interior: bool = False,
-) -> Point | None:
+) -> Cheapest | None:
     """A solution of least cost, in the middle of all of them if asked for; None if there is none or time is over."""
     limits = np.zeros((pack.columns, 2))
     limits[:, 0] = 0.0 if lower is None else lower
@@ -78,7 +78,7 @@ def cheapest(
         if result.status == 2:
             return None
         if result.status == 0 and result.x is not None:
-            return Point(np.asarray(result.x), np.asarray(result.eqlin.marginals))
+            return Cheapest(np.asarray(result.x), np.asarray(result.eqlin.marginals))
     return None
 
 
@@ -102,7 +102,7 @@ def _by_island(pack: Packing, columns: slice, figure: Reals, islands: int) -> Re
     return sum_by(pack.column_island[columns], figure[columns], islands)
 
 
-def _whole(pack: Packing, point: Point, need: float, deadline: float) -> Ints:
+def _whole(pack: Packing, point: Cheapest, need: float, deadline: float) -> Ints:
     """Whole numbers of split persons, as few as a bounded effort finds."""
     rng = np.random.default_rng(0)
     z, lower, upper = pack.z, np.zeros(pack.columns), np.full(pack.columns, np.inf)

@@ -23,7 +23,7 @@ from showthrough.inference import islands
 from showthrough.inference.history import History
 from showthrough.inference.packing import Packing, packing, unpackable
 from showthrough.inference.problem import Problem, collapse
-from showthrough.inference.smallest import Point, smallest
+from showthrough.inference.smallest import Cheapest, smallest
 from showthrough.inference.splitting import TOLERATED, split_columns
 from showthrough.table.arrays import Flags, Ints
 
@@ -36,7 +36,7 @@ class Before:
     pack: Packing
     least: Ints  # [islands] how many persons are split
     minimal: Flags  # [islands] whether fewer would not do
-    point: Point | None  # a mixture of all solutions of the program
+    point: Cheapest | None  # a mixture of all solutions of the program
     island: Ints  # [earlier signatures] the island of each
     new: Ints  # pairs: a signature now …
     old: Ints  # … and a signature before, of the same persons
