@@ -16,7 +16,7 @@ from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import STATEMENT, Problem
 from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow, WeighedStatement
 from showthrough.inference.solved import Solved
-from showthrough.inference.splitting import parts_of
+from showthrough.inference.splitting import ADVICE, parts_of
 from showthrough.inference.weighing import weigh
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
@@ -112,8 +112,9 @@ def contradiction_error(history: History, face: Face, of_person: Ints, clash: Co
     where = "; ".join(narrator.groups([g]) for g in groups[:8]) or "what is stated"
     lead = "The releases contradict each other: no assignment of values to persons fits all counts."
     return ContradictionError(
-        f"{lead}\n{found}{reason}",
-        shareable=f"{lead} The clash is about {', '.join(list(values)[:8])} in {where}.",
+        f"{lead}\n{found}{reason}\n{ADVICE}",
+        shareable=f"{lead} The clash is about {', '.join(list(values)[:8])} in {where}. {ADVICE}",
+        parameters=("changed",),
         contradiction=found,
     )
 

@@ -22,7 +22,7 @@ from showthrough.inference.history import ABSENT, History
 from showthrough.inference.lookup import UNPUBLISHED, Lookup
 from showthrough.inference.places import Places
 from showthrough.inference.rows import NOTHING_STATED, Rows, Seats, Stated
-from showthrough.inference.splitting import BY_RULE, TOLERATED, changed_value_error, split_persons, split_told
+from showthrough.inference.splitting import ADVICE, BY_RULE, TOLERATED, changed_value_error, split_persons, split_told
 from showthrough.register.changed import REFUSE, TOLERATE
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import owners, ranges, starts
@@ -182,10 +182,10 @@ def refuse_orphan_rows(history: History, problem: Problem) -> None:
     text = (
         f"The releases contradict each other: group {history.group_name(group)} of {name} publishes "
         f"{value} {history.row_count[row]} time(s), but each of the {people.size} persons who can be in it{{who}} is, "
-        f"in another release, in a group without {value}."
+        f"in another release, in a group without {value}. {ADVICE}"
     )
     who = ", ".join(str(history.ids[int(p)]) for p in people[:20]) + (" …" if people.size > 20 else "")
-    raise ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""))
+    raise ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""), parameters=("changed",))
 
 
 def _signatures(history: History) -> tuple[Codes, Ints, Ints]:

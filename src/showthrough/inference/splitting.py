@@ -197,6 +197,13 @@ def premise(counts: ChangedCounts) -> str:
     return f"Premise: nobody's value changed between releases, except for these persons: {'; '.join(known)}."
 
 
+ADVICE = (
+    f'If values changed, changed="{TOLERATE}" takes the fewest persons for changed that make the releases '
+    "consistent, and changed= takes the ids, or (id, release) pairs, of those who did."
+)
+"""What a caller can do about a contradiction."""
+
+
 def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     """Say whose groups share no value, and what the caller can choose."""
     first = int(persons[0])
