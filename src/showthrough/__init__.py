@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from showthrough.measuring.measure import Utility as Utility
     from showthrough.measuring.utility import utility as utility
     from showthrough.policy.policy import Policy as Policy
+    from showthrough.register.changed import Changed as Changed
+    from showthrough.register.changed import changes_between as changes_between
     from showthrough.register.history_file import read_history as read_history
     from showthrough.register.register import Register as Register
     from showthrough.register.register import read_register as read_register
@@ -51,6 +53,7 @@ _HOME = {
     "Audit": "showthrough.auditing.audit",
     "BetaLikeness": "showthrough.criteria.beta_likeness",
     "Certificate": "showthrough.inference.certificate",
+    "Changed": "showthrough.register.changed",
     "Check": "showthrough.criteria.criterion",
     "DeltaDisclosure": "showthrough.criteria.delta_disclosure",
     "DeltaPresence": "showthrough.criteria.population",
@@ -73,6 +76,7 @@ _HOME = {
     "TCloseness": "showthrough.criteria.t_closeness",
     "Utility": "showthrough.measuring.measure",
     "audit": "showthrough.auditing.audit",
+    "changes_between": "showthrough.register.changed",
     "errors": "showthrough.errors",
     "infer": "showthrough.inference.infer",
     "levels": "showthrough.criteria.levels",
@@ -88,6 +92,7 @@ __all__ = [
     "Audit",
     "BetaLikeness",
     "Certificate",
+    "Changed",
     "Check",
     "DeltaDisclosure",
     "DeltaPresence",
@@ -111,6 +116,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "audit",
+    "changes_between",
     "errors",
     "infer",
     "levels",

@@ -31,6 +31,7 @@ MANY_PARAMETERS = {
     "inference.infer.infer": "entry point: what a reader has, and how an answer is wanted",
     "auditing.audit.audit": "entry point: those of infer",
     "inference.proof_check.holds": "a claim, its steps and all that they may lean on, as plain data",
+    "inference.proof_check.contradicts": "steps and all that they may lean on, as plain data",
 }
 
 

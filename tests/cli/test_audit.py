@@ -180,7 +180,7 @@ def test_help_tells_how_many_proofs_are_written():
 def test_changed_split(home):
     table([(persons(1, 2), ["a", "b"])]).write_csv("A.csv")
     table([(persons(1, 2), ["c", "b"]), (persons(3), ["a"])]).write_csv("B.csv")
-    refused = run("audit", "A.csv", "B.csv", *ROLES)
+    refused = run("audit", "A.csv", "B.csv", *ROLES, "--changed", "refuse", "--contradictions", "refuse")
     assert refused.code == 2
     table([(persons(1), ["c"]), (persons(2, 3), ["b", "a"])]).write_csv("B.csv")
     done = run("audit", "A.csv", "B.csv", *ROLES, "--changed", "split", "--people", "p.csv", "--json", "-",
@@ -238,7 +238,7 @@ def test_control_characters_do_not_reach_the_terminal(home):
     assert "\x1b" not in done.out
     table([(persons(1), ["\x1b[2Jevil"])]).write_csv("A.csv")
     table([(persons(1), ["b"])]).write_csv("B.csv")
-    done = run("audit", "A.csv", "B.csv", *ROLES)
+    done = run("audit", "A.csv", "B.csv", *ROLES, "--changed", "refuse")
     assert done.code == 2
     assert "\\x1b[2Jevil" in done.err
     assert "\x1b" not in done.err

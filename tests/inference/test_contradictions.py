@@ -42,7 +42,7 @@ def test_split_makes_one_person_per_release():
 
 
 def test_unknown_way_to_treat_changes():
-    with pytest.raises(InputError, match="changed is one of refuse, split"):
+    with pytest.raises(InputError, match='changed is "refuse", "split" or "tolerate"'):
         infer([release([([1], ["x"])])], changed="ignore")
 
 

@@ -17,7 +17,7 @@ ONE = [{"file": "a.csv"}]
 @pytest.mark.parametrize(
     ("kind", "entries", "field", "words"),
     [
-        (AuditRequest, {"release": ONE, "changed": "no"}, "changed", "is refuse or split, not 'no'"),
+        (AuditRequest, {"release": ONE, "changed": "no"}, "changed", "is one of refuse, split, tolerate, not 'no'"),
         (AuditRequest, {"release": ONE, "audience": 3}, "audience", "is shareable or internal, not 3"),
         (AuditRequest, {"release": ONE, "whole_values": -1}, "whole_values", "is at least 0"),
         (AuditRequest, {"release": ONE, "whole_values": float("nan")}, "whole_values", "is at least 0"),

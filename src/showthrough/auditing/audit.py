@@ -105,7 +105,7 @@ def audit(
     register: Any = None,
     membership: Mapping[str, Any] | None = None,
     domain: Sequence[Any] = (),
-    changed: str = "refuse",
+    changed: Any = "refuse",
     contradictions: str = "explain",
     seconds: float = SECONDS,
     whole_values: float | None = None,

@@ -15,9 +15,10 @@ from showthrough.cli.options import Audience
 from showthrough.errors import InputError
 
 
-class Changed(Enum):
+class ChangedChoice(Enum):
     refuse = "refuse"
     split = "split"
+    tolerate = "tolerate"
 
 
 class Contradictions(Enum):
@@ -71,9 +72,19 @@ def audit(
     count: options.Count = None,
     encoding: options.Encoding = None,
     changed: Annotated[
-        Changed,
-        typer.Option(help="An id whose groups share no value: refuse, or split into one person per release."),
-    ] = Changed.refuse,
+        ChangedChoice,
+        typer.Option(
+            help="Values that must have changed: tolerate takes the fewest persons for changed, split makes one person "
+            "per release of an id whose groups share no value, refuse stops."
+        ),
+    ] = ChangedChoice.tolerate,
+    tables: Annotated[
+        Optional[list[Path]],
+        typer.Option(
+            metavar="TABLES...",
+            help="The publisher's own tables, one for each release, in order: they tell whose value changed.",
+        ),
+    ] = None,
     contradictions: Annotated[
         Contradictions,
         typer.Option(help="Releases that no assignment fits: explain them and answer for all others, or refuse."),
@@ -122,8 +133,8 @@ def audit(
             "value_maps": pairs("value-map", value_map),
         }  # fmt: skip
         asked: dict[str, Any] = {
-            "changed": changed.value, "contradictions": contradictions.value, "seconds": seconds,
-            "whole_values": whole_values, "people": people is not None, "bounds": bounds,
+            "changed": changed.value, "tables": tuple(map(str, tables or ())), "contradictions": contradictions.value,
+            "seconds": seconds, "whole_values": whole_values, "people": people is not None, "bounds": bounds,
             "audience": audience.value,
         }  # fmt: skip
         inside = pairs("present", present)

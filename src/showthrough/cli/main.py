@@ -15,6 +15,7 @@ import typer
 
 from showthrough import __version__
 from showthrough.cli import audit, check, demo, publish
+from showthrough.cli.listing import WithLists
 
 app = typer.Typer(
     name="showthrough",
@@ -24,7 +25,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("demo")(demo.demo)
-app.command("audit")(audit.audit)
+app.command("audit", cls=WithLists)(audit.audit)
 app.command("check")(check.check)
 app.command("publish")(publish.publish)
 

@@ -60,6 +60,9 @@ def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None,
 def conclude(result: AuditResult) -> None:
     """End the command as inconclusive where somebody has no answer."""
     found = result.audit.posterior.certificate
+    if found.changed.tolerated:
+        say("Inconclusive: who changed is a guess, so nothing that is tied to them is known to be safe.")
+        raise typer.Exit(INCONCLUSIVE)
     if not found.status.certain:
         open_persons = result.audit.joint.persons - result.audit.joint.answered
         say(f"Inconclusive: {open_persons} of {found.persons} persons have no certified answer.")

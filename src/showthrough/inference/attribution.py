@@ -48,17 +48,23 @@ class Views:
         """Figures of the persons of a view on the persons of the whole; NaN for those who are not in it.
 
         An id that is split in the whole history may be one person in the view: its parts share the figure.
+        A part may cover several releases: it is the person whom the view names by one of them.
         """
-        ids, theirs = self.whole.history.ids, view.solved.history.ids
-        own = pl.DataFrame([theirs.cast(ids.dtype).alias("id"), pl.Series("figure", figure)])
+        history, theirs = self.whole.history, view.solved.history.ids
+        own = pl.DataFrame([theirs.cast(history.ids.dtype).alias("id"), pl.Series("figure", figure)])
         own = own.with_columns(pl.Series("part", view.solved.parts(view.releases)))
         shared = own.filter(pl.col("part") == -1).select("id", pl.col("figure").alias("shared"))
-        every = pl.DataFrame([ids.alias("id"), pl.Series("part", self.whole.parts())])
-        every = every.join(own, on=["id", "part"], how="left", maintain_order="left")
-        every = every.join(shared, on="id", how="left", maintain_order="left")
-        inside = pl.col("part").is_in([-1, *view.releases])
-        found = every.select(pl.when(inside).then(pl.coalesce("figure", "shared")).fill_null(np.nan))
-        return found.to_series().to_numpy()
+        release, person = np.nonzero(history.group_of[list(view.releases), : history.named] != ABSENT)
+        parts = np.array(view.releases, dtype=np.int32)[release]
+        every = pl.DataFrame(
+            [history.ids.gather(person).alias("id"), pl.Series("part", parts), pl.Series("at", person)]
+        )
+        every = every.join(own.filter(pl.col("part") != -1), on=["id", "part"], how="left")
+        every = every.join(shared, on="id", how="left").with_columns(pl.coalesce("figure", "shared").alias("figure"))
+        known = every.filter(pl.col("figure").is_not_null())
+        found = np.full(history.named, np.nan)
+        found[known["at"].to_numpy()] = known["figure"].to_numpy()
+        return found
 
     def largest(self, releases: Sequence[int]) -> Reals:
         """[n] the largest probability of everybody from some of the releases."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from showthrough.inference.splitting import ChangedCounts, premise
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.plain import fingerprint
 
@@ -75,11 +76,17 @@ class Certificate:
     seconds: Mapping[str, float]
     persons_by_state: Mapping[str, int] = field(default_factory=dict)  # only states that somebody is in
     contradictions: int = 0  # islands of releases that contradict each other
+    changed: ChangedCounts = field(default_factory=ChangedCounts)
 
     @property
     def error_bar(self) -> float:
         """No probability is further than this from the exact maximum-entropy answer."""
         return math.sqrt(self.gap / 2)
+
+    @property
+    def premise(self) -> str:
+        """What every figure and every fact leans on: nobody's value changed, but for those who are known."""
+        return premise(self.changed)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -89,6 +96,7 @@ class Certificate:
             "error_bar": self.error_bar,
             "seconds": dict(self.seconds),
             "persons_by_state": dict(self.persons_by_state),
+            "premise": self.premise,
         }
 
     def fingerprint(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from showthrough.errors import ContradictionError, InternalError, LongProofError, NotProvenError
 from showthrough.inference import flow, graphs
@@ -15,8 +16,11 @@ from showthrough.inference.narrate import Narrator
 from showthrough.inference.problem import STATEMENT, Problem
 from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow, WeighedStatement
 from showthrough.inference.solved import Solved
+from showthrough.inference.splitting import ADVICE, parts_of
 from showthrough.inference.weighing import weigh
 from showthrough.table.arrays import Flags, Ints
+from showthrough.table.codes import positions
+from showthrough.table.frozen import Frozen
 
 
 def explain(post: Solved, id: Any, value: Any, release: str | None, most_steps: int | None = None) -> Proof:
@@ -30,9 +34,9 @@ def explain(post: Solved, id: Any, value: Any, release: str | None, most_steps: 
 
     def proof(fact: str, by: str, steps: tuple[Argument, ...], reason: str) -> Proof:
         word = post.history.values[code]
-        return Proof(
-            post.published_id(id), word, fact, by, steps, reason, post.history.names, post.history.changed, part
-        )
+        h = post.history
+        choice, parts = h.changed.otherwise, _parts(h, steps, post.published_id(id))
+        return Proof(post.published_id(id), word, fact, by, steps, reason, h.names, choice, part, parts)
 
     narrator = post.narrator
     if own is None:
@@ -98,9 +102,8 @@ def contradiction_error(history: History, face: Face, of_person: Ints, clash: Co
         signature = face.problem.signature[clash.emptied]
         for variable in range(int(face.problem.start[signature]), int(face.problem.start[signature + 1])):
             chain.exclude(variable)
-    found = Contradiction(
-        tuple(_argument(face, narrator, w, step) for step, w in weighings), history.names, history.changed
-    )
+    steps = tuple(_argument(face, narrator, w, step) for step, w in weighings)
+    found = Contradiction(steps, history.names, history.changed.otherwise, _parts(history, steps))
     reason = "" if clash.emptied is None else f"\n{narrator.nothing_left(int(signature))}"
     rows = np.flatnonzero(np.any([w != 0 for _, w in weighings], axis=0))
     published = rows[face.problem.row_release[rows] != STATEMENT]
@@ -109,10 +112,24 @@ def contradiction_error(history: History, face: Face, of_person: Ints, clash: Co
     where = "; ".join(narrator.groups([g]) for g in groups[:8]) or "what is stated"
     lead = "The releases contradict each other: no assignment of values to persons fits all counts."
     return ContradictionError(
-        f"{lead}\n{found}{reason}",
-        shareable=f"{lead} The clash is about {', '.join(list(values)[:8])} in {where}.",
+        f"{lead}\n{found}{reason}\n{ADVICE}",
+        shareable=f"{lead} The clash is about {', '.join(list(values)[:8])} in {where}. {ADVICE}",
+        parameters=("changed",),
         contradiction=found,
     )
+
+
+def _parts(history: History, steps: tuple[Argument, ...], *asked: Any) -> Frozen[Any, tuple[int, ...]]:
+    """The ids among those whom the steps speak of that stand for several persons."""
+    every = parts_of(history)
+    if not every:
+        return Frozen()
+    rows = dict.fromkeys(groups for step in steps for groups in step.groups)
+    groups = [int(positions(pl.Series([g]).cast(history.labels[r].dtype), history.labels[r])[0]) for r, g in rows]
+    people = [history.who_fits(g + int(history.first_group[r])) for (r, _), g in zip(rows, groups, strict=True)]
+    near = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *people]))
+    ids = dict.fromkeys([*asked, *history.ids.gather(near[near < history.named]).to_list()])
+    return Frozen({i: every[i] for i in ids if i in every})
 
 
 class _Chain:

@@ -19,7 +19,8 @@ from showthrough.table.ragged import ranges
 class FactCounts:
     """How many persons are certain, and how many pairs (person, value) are impossible.
 
-    ``certain_if_consistent`` are further persons, of releases of whom it is not known whether they contradict.
+    ``certain_if_consistent`` are further persons: their releases may contradict, or the wrong ones were taken for
+    changed.
     """
 
     certain: int
@@ -49,18 +50,19 @@ def proven(solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | N
     kept = known[signature]
     parts.append(_per_person(solved, signature[kept], value[kept], "impossible", "sets"))
     found = pl.concat(parts).sort("_person", "fact", "value", maintain_order=True).drop("_person")
-    return found if solved.conditional.any() else found.drop("conditional")
+    return found if solved.conditional.any() or solved.doubts is not None else found.drop("conditional")
 
 
 def counted(solved: Solved) -> FactCounts:
     """The same facts as numbers."""
     pairs, persons = solved.pairs, solved.persons * solved.consistent
-    perhaps = (pairs.left() == 1) & solved.conditional
+    gone = np.flatnonzero(~pairs.alive)
+    gone = gone[~solved.hangs(pairs.signature[gone], pairs.value[gone], certain=False)]
     return FactCounts(
         certain=int(solved.certain.sum()),
         impossible_by_sets=int(persons[outside_common(solved)[0]].sum()),
-        impossible_by_counts=int(persons[pairs.signature[~pairs.alive]].sum()),
-        certain_if_consistent=int(solved.persons[perhaps].sum()),
+        impossible_by_counts=int(persons[pairs.signature[gone]].sum()),
+        certain_if_consistent=int(solved.persons[solved.perhaps].sum()),
     )
 
 
@@ -102,16 +104,18 @@ def _per_person(solved: Solved, signature: Ints, value: npt.NDArray[np.integer],
     """Facts about signatures as facts about their persons."""
     order = np.argsort(signature, kind="stable")
     signature, value = signature[order], value[order]
+    hangs = solved.hangs(signature, value, certain=fact == "certain")
     first = np.searchsorted(signature, solved.mine)
     length = np.searchsorted(signature, solved.mine, side="right") - first
     person = np.repeat(np.arange(solved.history.named), length)
+    at = ranges(first, length)
     return pl.DataFrame(
         [
             *solved.who(person),
-            solved.history.values.gather(value[ranges(first, length)]).alias("value"),
+            solved.history.values.gather(value[at]).alias("value"),
             pl.repeat(fact, person.size, dtype=pl.String, eager=True).alias("fact"),
             pl.repeat(by, person.size, dtype=pl.String, eager=True).alias("by"),
-            pl.Series("conditional", solved.conditional[solved.mine[person]], dtype=pl.Boolean),
+            pl.Series("conditional", hangs[at], dtype=pl.Boolean),
             pl.Series("_person", person),
         ]
     )

@@ -9,14 +9,16 @@ and are never reported: one column, with a weight, for all who fit the same grou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from showthrough.errors import ChangedValueError, InputError
+from showthrough.errors import InputError
+from showthrough.register.changed import Changed
 from showthrough.register.reader import Reader
 from showthrough.register.ties import Ties
 from showthrough.register.tying import tie
@@ -26,8 +28,9 @@ from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
 from showthrough.table.ragged import starts
 
+Reasons = npt.NDArray[np.int8]
+
 ABSENT = -1
-CHANGED = ("refuse", "split")  # what to do with an id whose groups share no value
 _FEW = 1000  # entries that are looked at one by one
 
 
@@ -58,8 +61,9 @@ class History:
     row_group: Codes
     row_value: Codes
     row_count: Ints
-    split_release: Codes | None = None  # [n] release of a person that was split off, or ABSENT
-    changed: str = "refuse"  # what the caller chose to do with ids whose groups share no value
+    split_release: Codes | None = None  # [n] the release that names a person who is part of an id, or ABSENT
+    split_why: Reasons | None = None  # [n] why it is only a part, as in splitting.py
+    changed: Changed = field(default_factory=Changed)  # whose value changed, and what to do about others
     set_start: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # where each candidate set begins
     set_group: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))  # ABSENT: maybe not in the release
     reader: Reader = field(default_factory=lambda: Reader())  # what is known beside the releases
@@ -115,7 +119,7 @@ class History:
         return [self.values[int(v)] for v in self.row_value[span]]
 
 
-def encode(releases: Sequence[Release], *, changed: str = "refuse", reader: Reader | None = None) -> History:
+def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", reader: Reader | None = None) -> History:
     """Lay the releases on top of each other: one code per person, group and value."""
     if not releases:
         raise InputError("There is nothing to infer from: give at least one release.")
@@ -153,7 +157,7 @@ def encode(releases: Sequence[Release], *, changed: str = "refuse", reader: Read
         row_group=row_group[order].astype(np.int32),
         row_value=row_value[order].astype(np.int32),
         row_count=row_count[order].astype(np.int64),
-        changed=changed,
+        changed=Changed.of(changed),
         set_start=sets[0],
         set_group=sets[1],
         reader=reader,
@@ -227,56 +231,6 @@ class CandidateSets:
             self._known[key] = self._groups + len(self._sets)
             self._sets.append(own)
         return self._known[key]
-
-
-def split_persons(history: History, changed: Ints) -> History:
-    """One person per release for each person whose value must have changed.
-
-    "If the same person appears multiple times in different releases with different SA values, we
-    treat them as different persons" (Wang, Zhu, Du, Teng, section 2).
-    """
-    split = np.zeros(history.named, dtype=bool)
-    split[changed] = True
-    release, person = np.nonzero(history.group_of[:, changed] != ABSENT)
-    parts = np.full((len(history.releases), person.size), ABSENT, dtype=np.int32)
-    parts[release, np.arange(person.size)] = history.group_of[release, changed[person]]
-    kept = np.flatnonzero(~split)
-    unnamed = history.group_of[:, history.named :]
-    if history.statements is not None and split[history.statements.person].any():
-        raise InputError("A statement speaks of a person whose value must have changed between releases.")
-    named = kept.size + person.size
-    weight = None
-    if history.weight is not None:
-        weight = np.append(np.ones(named, dtype=np.int64), history.weight[history.named :])
-    return replace(
-        history,
-        weight=weight,
-        ids=history.ids.gather(np.concatenate([kept, changed[person]])),
-        group_of=np.concatenate([history.group_of[:, kept], parts, unnamed], axis=1),
-        split_release=np.concatenate([np.full(kept.size, ABSENT), release]).astype(np.int32),
-    )
-
-
-def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
-    """Say whose groups share no value, and what the caller can choose."""
-    first = int(persons[0])
-    fits = [[g for g in history.groups_of(r, first) if g != ABSENT] for r in range(len(history.names))]
-    where = [
-        f"group {', '.join(history.group_name(g) for g in own[:4])}{' …' if own[4:] else ''} of "
-        f"{history.names[history.release_of(own[0])]} with "
-        + ", ".join(str(v) for v in sorted({v for g in own for v in history.values_in(g)}, key=str)[:12])
-        for own in fits
-        if own
-    ]
-    also = f" {len(persons)} persons are concerned in all." if len(persons) > 1 else ""
-    rest = (
-        f" is in {'; and in '.join(where)}: no value is in all of these groups, so the releases contradict "
-        f'each other unless the value of this person changed.{also} Use changed="split" to treat such an id as one '
-        "person per release."
-    )
-    return ChangedValueError(
-        f"Person {history.ids[first]}{rest}", shareable=f"One person{rest}", parameters=("changed",)
-    )
 
 
 def refuse_blanks(entries: pl.Series, what: str) -> None:

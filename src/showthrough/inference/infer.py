@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from showthrough.errors import ParameterError
@@ -14,7 +14,9 @@ from showthrough.inference.log import Log
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.inference.run import Wanted, answer, answered, listed
 from showthrough.inference.solved import Solved
+from showthrough.inference.splitting import told_from
 from showthrough.progress import Progress
+from showthrough.register.changed import Changed
 from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
 
@@ -27,7 +29,7 @@ def infer(
     register: Any = None,
     membership: Mapping[str, Any] | None = None,
     domain: Sequence[Any] = (),
-    changed: str = "refuse",
+    changed: Any = "refuse",
     contradictions: str = "explain",
     seconds: float = SECONDS,
     progress: Told = None,
@@ -41,13 +43,15 @@ def infer(
     only partly known: each id is in one of the groups listed for it, or, where an empty group is
     listed too, perhaps in none.
 
-    ``changed`` says what to do with an id whose groups share no value: "refuse", or "split" it into
-    one person per release. ``contradictions`` says what to do with releases that no assignment fits: "explain"
-    answers for everybody else and lists them in `Posterior.contradictions`, "refuse" raises. After ``seconds``
-    the answer is what is known by then; `Posterior.states` tells what that is worth, person by person.
-    ``progress`` is called with the name of each stage as it begins.
+    Nobody's value is taken to change. ``changed`` says whose did, as ids, (id, release) pairs or a frame of
+    them (such an id is several persons), or what to do where somebody's must have: "refuse"; "split" an id
+    whose groups share no value into one person per release; "tolerate" the smallest set of persons whose split
+    makes the releases consistent. `Changed.of` says both. ``contradictions`` says what to do with releases that no
+    assignment fits: "explain" answers for everybody else and lists them in `Posterior.contradictions`, "refuse"
+    raises. After ``seconds`` the answer is what is known by then; `Posterior.states` tells what that is worth,
+    person by person. ``progress`` is called with the name of each stage as it begins.
     """
-    wanted = Wanted(changed, contradictions)
+    wanted = Wanted(Changed.of(changed), contradictions)
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds >= 0:
         raise ParameterError(f"seconds is a number of 0 or more, not {seconds!r}.", parameters=("seconds",))
     given = listed(releases)
@@ -68,7 +72,8 @@ class Here:
         """The answer from some of the releases alone, by their numbers."""
         h = solved.history
         reader = h.reader.called([h.names[r] for r in releases])
-        return answer(reader, [h.releases[r] for r in releases], self.wanted, Log.of(None, self.seconds))
+        wanted = replace(self.wanted, changed=told_from(h, list(releases)))
+        return answer(reader, [h.releases[r] for r in releases], wanted, Log.of(None, self.seconds))
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
         """The answer with one more release."""

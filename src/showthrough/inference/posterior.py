@@ -25,6 +25,7 @@ from showthrough.inference.history import ABSENT
 from showthrough.inference.nearness import mass_within
 from showthrough.inference.proof import Proof
 from showthrough.inference.solved import Solved
+from showthrough.inference.splitting import changed_frame
 from showthrough.progress import Progress
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
@@ -153,6 +154,10 @@ class Posterior:
         """Whether a value is proven certain, as an array in the order of ``ids``."""
         return self._solved.certain
 
+    def unsettled(self) -> Flags:
+        """Who cannot be called safe, in the order of ``ids``: without an answer, or tied to a guess at who changed."""
+        return np.asarray(~self._solved.certified | self._solved.guessed)
+
     def entropies(self) -> Reals:
         """The entropy of everybody's row in nats, in the order of ``ids``; NaN where it is not a result."""
         return self._solved.entropies
@@ -194,6 +199,12 @@ class Posterior:
         that the time budget left open are listed as "undecided".
         """
         return facts.proven(self._solved, (lambda: facts.by_worlds(self._solved, seconds, tick)) if integral else None)
+
+    def changes(self) -> pl.DataFrame:
+        """Who counts as changed: id, release (the first of each person that the id stands for) and why: "told",
+        "split" or "tolerated".
+        """
+        return changed_frame(self._solved.history)
 
     def fact_counts(self) -> FactCounts:
         """How many facts `proven` lists, without listing them."""

@@ -18,10 +18,12 @@ from functools import cached_property
 import numpy as np
 
 from showthrough.errors import ContradictionError
-from showthrough.inference.history import ABSENT, History, changed_value_error, split_persons
+from showthrough.inference.history import ABSENT, History
 from showthrough.inference.lookup import UNPUBLISHED, Lookup
 from showthrough.inference.places import Places
 from showthrough.inference.rows import NOTHING_STATED, Rows, Seats, Stated
+from showthrough.inference.splitting import ADVICE, BY_RULE, TOLERATED, changed_value_error, split_persons, split_told
+from showthrough.register.changed import REFUSE, TOLERATE
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import owners, ranges, starts
 
@@ -151,13 +153,15 @@ def select(problem: Problem, signatures: Flags) -> Part:
 
 
 def build(history: History) -> tuple[History, Problem, Ints]:
-    """Collapse the history; persons with an empty MCS are refused or split, as the caller chose."""
+    """Collapse the history, those split who are told as changed; an empty MCS is refused or split, as was chosen."""
+    history = split_told(history)
     problem, of_person = collapse(history)
     empty: Ints = np.flatnonzero(np.diff(problem.start)[of_person] == 0).astype(np.int64)
     if empty.size:
-        if history.changed == "refuse":
+        choice = history.changed.otherwise
+        if choice == REFUSE:
             raise changed_value_error(history, empty)
-        history = split_persons(history, empty)
+        history = split_persons(history, empty, why=TOLERATED if choice == TOLERATE else BY_RULE)
         problem, of_person = collapse(history)
     return history, problem, of_person
 
@@ -179,10 +183,10 @@ def orphan_error(history: History, problem: Problem, row: int) -> ContradictionE
     text = (
         f"The releases contradict each other: group {history.group_name(group)} of {name} publishes "
         f"{value} {history.row_count[row]} time(s), but each of the {people.size} persons who can be in it{{who}} is, "
-        f"in another release, in a group without {value}."
+        f"in another release, in a group without {value}. {ADVICE}"
     )
     who = ", ".join(str(history.ids[int(p)]) for p in people[:20]) + (" …" if people.size > 20 else "")
-    return ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""))
+    return ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""), parameters=("changed",))
 
 
 def _signatures(history: History) -> tuple[Codes, Ints, Ints]:

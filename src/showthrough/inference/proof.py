@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,10 +17,12 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
+from showthrough.register.changed import REFUSE
 from showthrough.register.reader import Reader, telling
 from showthrough.register.ties import Ties
 from showthrough.register.tying import tie
 from showthrough.release.release import Release
+from showthrough.table.frozen import Frozen
 from showthrough.table.plain import plain
 from showthrough.table.ragged import owners
 
@@ -72,6 +74,7 @@ class _Verifiable(ABC):
 
     steps: tuple[Argument, ...]
     changed: str
+    parts: Mapping[Any, tuple[int, ...]]
 
     def verify(
         self,
@@ -93,7 +96,8 @@ class _Verifiable(ABC):
             members,
             domain=reader.domain,
             steps=[[_as_checked(row) for row in step.rows] for step in self.steps],
-            split=self.changed == "split",
+            split=self.changed != REFUSE,
+            parts=self.parts,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,7 +114,8 @@ class Proof(_Verifiable):
     """Why a value is certain or impossible for a person.
 
     ``by`` is "sets" (the value is missing in one of the person's groups, or the only one common to
-    all) or "counts". ``release`` is set for a person that was split off by ``changed="split"``.
+    all) or "counts". ``parts`` is a premise: the ids that stand for several persons because their value changed, with
+    the releases that name these. ``release`` is set for such a person.
     """
 
     id: Any
@@ -120,8 +125,9 @@ class Proof(_Verifiable):
     steps: tuple[Argument, ...]
     reason: str
     names: tuple[str, ...]
-    changed: str = "refuse"
+    changed: str = REFUSE
     release: int | None = None
+    parts: Mapping[Any, tuple[int, ...]] = field(default_factory=Frozen)
 
     def _replay(self) -> Replay:
         return partial(proof_check.holds, person=(self.id, self.release), value=self.value, fact=self.fact)
@@ -147,7 +153,8 @@ class Contradiction(_Verifiable):
 
     steps: tuple[Argument, ...]
     names: tuple[str, ...]
-    changed: str = "refuse"
+    changed: str = REFUSE
+    parts: Mapping[Any, tuple[int, ...]] = field(default_factory=Frozen)
 
     def _replay(self) -> Replay:
         return proof_check.contradicts

@@ -29,11 +29,14 @@ Row = tuple[int | None, Any, Any, int]  # release, group, value, weight; of a st
 Key = tuple[int | None, Any, Any]  # a row without its weight
 Bounds = tuple[int, int]  # the least and the most that a row adds up to
 Ranges = Mapping[tuple[int, Any, Any], Bounds]  # published rows whose count is only known to lie between two
-Person = tuple[Any, int | None]  # id, and the release if the id was split into one person per release
+Person = tuple[Any, int | None]  # id, and the release that names the person if the id stands for several
 Home = tuple[tuple[int, frozenset[Any]], ...]  # the groups of each release where somebody can be
 Said = Mapping[str, Mapping[Any, int]]  # what statements say of a person: statement, value, coefficient
 
+SplitIds = Mapping[Any, Sequence[int]]  # ids that stand for several persons: the first release of each
+
 NO_RANGES: Ranges = MappingProxyType({})
+NO_SPLIT_IDS: SplitIds = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class Evidence:
     members: Sequence[Members]
     domain: Sequence[Any] = ()
     split: bool = False
+    parts: SplitIds = field(default_factory=lambda: NO_SPLIT_IDS)
     ranges: Ranges = field(default_factory=lambda: NO_RANGES)
     statements: Sequence[Statement] = ()
 
@@ -155,7 +159,7 @@ class Board:
         fits = {(r, g) for home in homes.values() for r, groups in home.items() for g in groups}
         self._read(facts, self._places | fits | {(r, g) for (r, groups), _ in pools for g in groups})
         for i, home in homes.items():
-            self._settle(i, home, said.get(i, {}), split=facts.split)
+            self._settle(i, home, said.get(i, {}), facts)
         for own, n in pools:
             self._join((own,), {}, n)
 
@@ -182,11 +186,18 @@ class Board:
                     key = (number, group, value)
                     self.bounds[key] = facts.ranges.get(key, (int(n), int(n)))
 
-    def _settle(self, id: Any, home: dict[int, set[Any]], said: Said, *, split: bool) -> None:
-        """Take a person in, as one per release if nothing fits all of them and such ids are split."""
+    def _settle(self, id: Any, home: dict[int, set[Any]], said: Said, facts: Evidence) -> None:
+        """Take a person in; as one per release if nothing fits all of them and such ids are split."""
         key = tuple((r, frozenset(groups)) for r, groups in home.items())
+        if id in facts.parts:  # each part reaches from its first release to that of the next
+            firsts = sorted(facts.parts[id])
+            for first, end in zip(firsts, [*firsts[1:], len(facts.members)], strict=True):
+                own = tuple((r, groups) for r, groups in key if first <= r < end)
+                self.crowd[(id, first)] = self._join(own, {}, 1)
+            self.undefined |= {id} if said else set()
+            return
         crowd = self._join(key, said, 0)
-        if crowd.open or not split:
+        if crowd.open or not facts.split:
             crowd.persons += 1
             self.crowd[(id, None)] = crowd
         else:
@@ -248,13 +259,14 @@ def holds(
     value: Any,
     fact: str,
     split: bool,
+    parts: SplitIds = NO_SPLIT_IDS,
     domain: Sequence[Any] = (),
     ranges: Ranges = NO_RANGES,
     statements: Sequence[Statement] = (),
 ) -> bool:
     """Whether the steps, taken in order, show the fact."""
     values, domain = _same_values(releases, domain)
-    facts = Evidence(values, _same_ids(members), domain, split, ranges, statements)
+    facts = Evidence(values, _same_ids(members), domain, split, parts, ranges, statements)
     if not _citable(facts, steps) or not _among([m.frame for m in facts.members], "id", [person[0]]):
         return False
     if not _among(values, "value", [value]) and not any(type(v) is type(value) and v == value for v in domain):
@@ -274,13 +286,14 @@ def contradicts(
     *,
     steps: Sequence[Sequence[Row]],
     split: bool,
+    parts: SplitIds = NO_SPLIT_IDS,
     domain: Sequence[Any] = (),
     ranges: Ranges = NO_RANGES,
     statements: Sequence[Statement] = (),
 ) -> bool:
     """Whether the steps end in rows that nobody can fill."""
     values, domain = _same_values(releases, domain)
-    facts = Evidence(values, _same_ids(members), domain, split, ranges, statements)
+    facts = Evidence(values, _same_ids(members), domain, split, parts, ranges, statements)
     if not _citable(facts, steps):
         return False
     board = Board(facts, steps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,16 +12,19 @@ from showthrough.inference import checker
 from showthrough.inference.apart import Apart, Isolation
 from showthrough.inference.certificate import STATES, Certificate, Status, states
 from showthrough.inference.face import Face
-from showthrough.inference.history import ABSENT, CHANGED, History, encode
+from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.log import Log
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import build
-from showthrough.inference.solved import Solved
+from showthrough.inference.solved import Doubts, Solved
+from showthrough.inference.splitting import TOLERATED, changed_counts
+from showthrough.register.changed import TOLERATE, Changed
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints, Reals
 
 CONTRADICTIONS = ("explain", "refuse")
+_TOLERATING = 60.0  # seconds for the fewest persons who changed, and again for what holds whoever they are
 UNCERTIFIED, UNDECIDED = STATES.index(Status.UNCERTIFIED), STATES.index(Status.UNDECIDED)
 
 
@@ -29,16 +32,14 @@ UNCERTIFIED, UNDECIDED = STATES.index(Status.UNCERTIFIED), STATES.index(Status.U
 class Wanted:
     """How an answer is wanted: what to do with ids whose value changed, and with releases that contradict."""
 
-    changed: str = "refuse"
+    changed: Changed = field(default_factory=Changed)
     contradictions: str = "explain"
 
     def __post_init__(self) -> None:
-        for name, given, known in (
-            ("changed", self.changed, CHANGED),
-            ("contradictions", self.contradictions, CONTRADICTIONS),
-        ):
-            if given not in known:
-                raise ParameterError(f"{name} is one of {', '.join(known)}, not {given!r}.", parameters=(name,))
+        if self.contradictions not in CONTRADICTIONS:
+            known = ", ".join(CONTRADICTIONS)
+            text = f"contradictions is one of {known}, not {self.contradictions!r}."
+            raise ParameterError(text, parameters=("contradictions",))
 
 
 def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log) -> tuple[Solved, Certificate]:
@@ -52,8 +53,35 @@ def answered(history: History, log: Log, *, refuse: bool = True) -> tuple[Solved
     """What follows from a history; ``refuse`` says that a contradiction is an error, not a part of the answer."""
     with log.stage("reading groups"):
         history, problem, of_person = build(history)
-    apart = Isolation(history, problem, of_person, log, refuse=refuse).run(Face.whole(problem))
-    return certified(history, of_person, apart, log)
+    tolerant = history.changed.otherwise == TOLERATE
+    apart = Isolation(history, problem, of_person, log, refuse=refuse and not tolerant).run(Face.whole(problem))
+    doubts = None
+    if tolerant:
+        history, of_person, apart, doubts = _tolerated(history, of_person, apart, log, refuse=refuse)
+    return certified(history, of_person, apart, log, doubts)
+
+
+def _tolerated(
+    history: History, of_person: Ints, apart: Apart, log: Log, *, refuse: bool
+) -> tuple[History, Ints, Apart, Doubts | None]:
+    """The answer with the fewest persons split that make contradictory islands consistent, and what hangs on whom."""
+    parts = history.split_why is not None and bool((history.split_why == TOLERATED).any())
+    if not apart.contradictions and not parts:
+        return history, of_person, apart, None
+    from showthrough.inference.firm import firm  # these load the linear-programming library
+    from showthrough.inference.tolerance import tolerate
+
+    with log.stage("changed values"):
+        problem, against = apart.face.problem, apart.contradictory
+        found = tolerate(history, problem, of_person, against, seconds=log.clock.left(_TOLERATING))
+    if found.persons:
+        again = Isolation(found.history, found.problem, found.of_person, log, refuse=refuse)
+        apart = again.run(Face.whole(found.problem))
+    elif refuse and apart.contradictions and apart.contradictions[0].error is not None:
+        raise apart.contradictions[0].error
+    with log.stage("changed values"):
+        held = firm(found, seconds=log.clock.left(_TOLERATING))
+    return found.history, found.of_person, apart, Doubts(found.touched, held)
 
 
 def listed(releases: Sequence[Release] | Release) -> list[Release]:
@@ -65,7 +93,9 @@ def listed(releases: Sequence[Release] | Release) -> list[Release]:
     return found
 
 
-def certified(history: History, of_person: Ints, apart: Apart, log: Log) -> tuple[Solved, Certificate]:
+def certified(
+    history: History, of_person: Ints, apart: Apart, log: Log, doubts: Doubts | None = None
+) -> tuple[Solved, Certificate]:
     """Let the checker judge the answer, island by island, and hand it out with its certificate."""
     face, held, x = apart.face, apart.held, apart.x
     problem = face.problem
@@ -100,9 +130,10 @@ def certified(history: History, of_person: Ints, apart: Apart, log: Log) -> tupl
         seconds=log.seconds,
         persons_by_state={str(s): int(n) for s, n in zip(STATES, persons, strict=True) if n},
         contradictions=len(apart.contradictions),
+        changed=changed_counts(history),
     )
     told = tuple(one.error for one in apart.contradictions if one.error is not None)
-    return Solved(history, problem, of_person, face, x, mu, state[finding.island], told), certificate
+    return Solved(history, problem, of_person, face, x, mu, state[finding.island], told, doubts), certificate
 
 
 def answer_of(

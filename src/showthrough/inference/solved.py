@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import ContradictionError, UnknownPersonError, UnknownValueError
@@ -23,6 +24,26 @@ from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import items_of, ranges, starts
+
+
+class Settles(Protocol):
+    """Tells which facts hold whoever changed."""
+
+    def impossible(self, signature: Ints, value: Codes | Ints) -> Flags:
+        """Whether nobody of a signature has a value, whoever changed."""
+        ...
+
+    def certain(self, signature: Ints, value: Codes | Ints) -> Flags:
+        """Whether everybody of a signature has a value, whoever changed."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Doubts:
+    """What hangs on who was taken for changed."""
+
+    touched: Flags  # [m] signatures tied to somebody who was
+    firm: Settles
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +58,21 @@ class Solved:
     mu: Reals  # the multiplier of each row
     state: Ints  # [m] the number of its island's status
     contradictions: tuple[ContradictionError, ...] = ()
+    doubts: Doubts | None = None
+
+    @cached_property
+    def guessed(self) -> Flags:
+        """[n] who is tied to somebody that had to be taken for changed: a guess, so that nothing is safe."""
+        none = np.zeros(self.history.named, dtype=bool)
+        return none if self.doubts is None else self.doubts.touched[self.mine]
+
+    def hangs(self, signature: Ints, value: npt.NDArray[np.integer], *, certain: bool) -> Flags:
+        """Whether facts of pairs hold only if the releases are consistent, or only if the right persons changed."""
+        found = self.conditional[signature]
+        if self.doubts is None:
+            return found
+        firm = self.doubts.firm.certain if certain else self.doubts.firm.impossible
+        return np.asarray(found | ~firm(signature, value.astype(np.int64)))
 
     @cached_property
     def states(self) -> Ints:
@@ -87,7 +123,21 @@ class Solved:
     @cached_property
     def certain(self) -> Flags:
         """[n] whether one value alone is left, and that is proven."""
-        found: Flags = ((self.pairs.left() == 1) & self.consistent)[self.mine]
+        found: Flags = (self.sure & ~self.perhaps)[self.mine]
+        return found
+
+    @cached_property
+    def sure(self) -> Flags:
+        """[m] signatures of which one value alone is left, on islands that are not known to contradict."""
+        return np.asarray((self.pairs.left() == 1) & (self.consistent | self.conditional))
+
+    @cached_property
+    def perhaps(self) -> Flags:
+        """[m] signatures whose only value that is left hangs on something."""
+        found = np.zeros(self.problem.signatures, dtype=bool)
+        at = np.flatnonzero(self.pairs.alive & self.sure[self.pairs.signature])
+        signature = self.pairs.signature[at]
+        found[signature] = self.hangs(signature, self.pairs.value[at], certain=True)
         return found
 
     @cached_property

@@ -84,7 +84,8 @@ class Policy:
             parts += [self._by_fact(facts, "impossible", self.impossible)]
             undecided = facts.filter(pl.col("fact") == "undecided").height
         found = [_others(part, exposed) for part in parts if part is not None]
-        return Review(pl.concat([_nobody(), *found]), undecided, self.integral == "required")
+        open_persons = int(post.unsettled().sum())
+        return Review(pl.concat([_nobody(), *found]), undecided, self.integral == "required", open_persons)
 
     def over_limit(self, post: Posterior, before: Posterior | None = None, *, exposed: Collection[str] = ()) -> Flags:
         """Persons over a limit in the order of ``post.ids``, whole values aside: quick, for a search."""
@@ -148,9 +149,11 @@ class Review:
     breaches: pl.DataFrame
     undecided: int
     required: bool
+    unsettled: int = 0  # persons of whom nothing can be called safe
 
     def __str__(self) -> str:
         open_pairs = f"; {self.undecided} pairs are undecided over whole values" if self.undecided else ""
+        open_pairs += f"; nothing can be said of {self.unsettled} persons" if self.unsettled else ""
         if self.holds:
             return f"The policy holds{open_pairs}."
         return f"{self.persons} persons are over a limit{open_pairs}."
@@ -165,8 +168,8 @@ class Review:
 
     @property
     def conclusive(self) -> bool:
-        """False where undecided pairs could still break the policy."""
-        return not (self.required and self.undecided)
+        """False where undecided pairs, or persons without an answer, could still break the policy."""
+        return not (self.required and self.undecided) and not self.unsettled
 
     @property
     def persons(self) -> int:
@@ -181,6 +184,7 @@ class Review:
             "conclusive": self.conclusive,
             "persons": self.persons,
             "undecided": self.undecided,
+            "unsettled": self.unsettled,
             "over": dict(over.iter_rows()),
         }
 

@@ -44,6 +44,16 @@ def recoded(release: Release, mapping: Mapping[Any, Any]) -> Release:
     return replace(release, tally=tally, domain=tuple(v for v in further if v is not None))
 
 
+def renamed(values: pl.Series, mapping: Mapping[Any, Any]) -> pl.Series:
+    """A column with every value replaced by what ``mapping`` gives for it; what it does not name is empty."""
+    by_text = {_text(key): new for key, new in mapping.items()}
+    old = values.unique().to_list()
+    new = [None if v is None else mapping[v] if v in mapping else by_text.get(_text(v)) for v in old]
+    codes = pl.DataFrame({"old": pl.Series(old, dtype=values.dtype), "new": to_polars({"new": new})["new"]})
+    joined = pl.DataFrame({"old": values}).join(codes, on="old", how="left", nulls_equal=True, maintain_order="left")
+    return joined["new"]
+
+
 def read_value_map(path: str | os.PathLike[str], *, encoding: str | None = None) -> dict[Any, Any]:
     """Published value → common value, from a file with two columns in that order and a header of any names."""
     frame = read_table(path, encoding=encoding)

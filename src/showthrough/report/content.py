@@ -79,11 +79,13 @@ class AuditContent:
     whole_values: Figures | None
     certificate: Figures
     numerics: str  # the certificate in words
+    premise: str  # what everything leans on
     summary: tuple[str, ...]
     contradictions: tuple[str, ...]  # sentences for the audience
     locatability: pl.DataFrame | None
     people: pl.DataFrame | None
     facts: Facts | None
+    changes: pl.DataFrame | None = None  # who counts as changed: id, release, why
 
     def as_dict(self) -> dict[str, Any]:
         """One JSON object."""
@@ -105,6 +107,8 @@ class AuditContent:
         if self.people is not None and self.facts is not None:
             found["people"] = [plain(row) for row in self.people.iter_rows(named=True)]
             found["facts"] = self.facts.as_list()
+        if self.changes is not None:
+            found["changes"] = [plain(row) for row in self.changes.iter_rows(named=True)]
         return found
 
 
@@ -122,11 +126,13 @@ def content(
         whole_values=None if whole is None else figures(whole, "audit", "whole_values"),
         certificate=figures(audit.posterior.certificate.as_dict(), "audit", "certificate"),
         numerics=f"Numerics: {audit.posterior.certificate}.",
+        premise=audit.posterior.certificate.premise,
         summary=tuple(summary(audit)),
         contradictions=tuple(str(c) if internal else c.shareable for c in audit.posterior.contradictions),
         locatability=audit.posterior.locatability(),
         people=audit.people if internal else None,
         facts=(known_facts(audit, proofs=proofs) if known is None else known) if internal else None,
+        changes=audit.posterior.changes() if internal else None,
     )
 
 
@@ -147,6 +153,12 @@ def summary(audit: Audit) -> list[str]:
                 f"{j.newly_certain} of them became certain only by combining: no single release gives them away."
             )
     lines += _unanswered(audit)
+    if tolerated := audit.posterior.certificate.changed.tolerated:
+        lines.append(
+            f"The releases contradict each other unless values changed: {_people(tolerated)} had to be taken for "
+            "changed. Others may have changed instead, so nothing that is tied to them counts as safe; the publisher's "
+            "own tables tell who did."
+        )
     loose = [r.name for r in audit.posterior.releases if _untied(audit, r)]
     if loose and not one:
         lines.append(

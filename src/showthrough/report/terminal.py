@@ -40,7 +40,11 @@ def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = No
         console.print()
     console.print(_bullets(told.summary))
     console.print()
+    console.print(Text(told.premise, style="dim"))
     console.print(Text(told.numerics, style="dim"))
+    if told.changes is not None and told.changes.height:
+        console.print()
+        console.print(frame_table(told.changes, title="Who counts as changed", most=SHOWN))
     if told.facts is not None:
         console.print()
         show_facts(console, told.facts.listed(SHOWN), total=len(told.facts), hint=hints.facts)

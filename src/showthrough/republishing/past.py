@@ -10,11 +10,12 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ChangedValueError, InputError
-from showthrough.inference.history import CHANGED
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
+
+CHANGED = ("refuse", "split")  # what to do with a person whose value is none that was published
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, Self
 
 import polars as pl
 
@@ -18,6 +19,7 @@ from showthrough.inference.infer import SECONDS
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
 from showthrough.report.content import AuditContent, Facts, content, known_facts, people_frame, with_bounds
+from showthrough.requests.changes import told_changes
 from showthrough.table.entries import between
 
 
@@ -25,18 +27,28 @@ from showthrough.table.entries import between
 class AuditRequest(HistoryEntries):
     """What to read, and what to tell.
 
-    ``changed``, ``contradictions``, ``seconds`` and ``whole_values`` are those of `audit`. ``people`` asks for a
-    frame of every person's probabilities and facts, ``bounds`` for sharp bounds in it, of persons whose likeliest
-    value has at least this probability.
+    ``changed``, ``contradictions``, ``seconds`` and ``whole_values`` are those of `audit`; ``tables`` are the
+    publisher's own, one for each release that publishes values, in order: they tell whose value changed, and
+    ``changed`` is for the rest. ``people`` asks for a frame of every person's probabilities and facts, ``bounds``
+    for sharp bounds in it, of persons whose likeliest value has at least this probability.
     """
 
-    changed: Literal["refuse", "split"] = "refuse"
+    changed: Literal["refuse", "split", "tolerate"] = "tolerate"
+    tables: tuple[str, ...] = ()
     contradictions: Literal["explain", "refuse"] = "explain"
     seconds: float = SECONDS
     whole_values: float | None = None
     people: bool = False
     bounds: float | None = None
     audience: Literal["shareable", "internal"] = "shareable"
+
+    def under(self, folder: Path) -> Self:
+        """The same with paths seen from a folder."""
+        return replace(super().under(folder), tables=tuple(os.fspath(folder / table) for table in self.tables))
+
+    def files(self) -> list[Path]:
+        """All files and folders that are read."""
+        return [*super().files(), *map(Path, self.tables)]
 
     def check(self) -> None:
         """Numbers in their ranges, and bounds where they can stand."""
@@ -72,7 +84,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     found = auditing.audit(
         releases,
         register=register,
-        changed=request.changed,
+        changed=told_changes(request, releases, request.tables, otherwise=request.changed),
         contradictions=request.contradictions,
         seconds=request.seconds,
         whole_values=request.whole_values,

@@ -1,0 +1,46 @@
+"""Whose value changed, from the publisher's own tables: one for each release that publishes values, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from showthrough.errors import FieldError
+from showthrough.register.changed import Changed, changes_between
+from showthrough.register.history_file import HistoryEntries
+from showthrough.register.locating import names_of
+from showthrough.register.reader import telling
+from showthrough.release.recode import read_value_map, renamed
+from showthrough.release.release import Release
+from showthrough.table.files import read_table
+from showthrough.table.frames import need_columns
+
+
+def told_changes(
+    history: HistoryEntries, releases: Sequence[Release], tables: Sequence[str], *, otherwise: str
+) -> Changed:
+    """What the tables of a history tell of changed values, and what to do about others."""
+    if not tables:
+        return Changed.of(otherwise)
+    told = telling(releases)
+    if len(tables) != len(told):
+        raise FieldError("tables", f"names {len(tables)} tables for {len(told)} releases: give one for each, in order.")
+    names = names_of(told)
+    named = zip(names, tables, told, strict=True)
+    own = {name: _own(history, file, release, name) for name, file, release in named}
+    found = changes_between(own, id="id", sensitive="value")
+    return Changed.of(found, otherwise=otherwise, strict=False)  # a table may hold persons who were suppressed
+
+
+def _own(history: HistoryEntries, file: str, release: Release, name: str) -> pl.DataFrame:
+    """Ids and values of one table, its columns named as those of the release or of the whole history."""
+    frame = read_table(file, encoding=history.encoding)
+    entry = history.register
+    id = release.roles.id or (entry.id if entry is not None else None) or history.id or "id"
+    sensitive = release.sensitive or history.sensitive or ""
+    need_columns(frame, [id, sensitive], file)
+    value = frame[sensitive]
+    if name in history.value_maps:
+        value = renamed(value, read_value_map(history.value_maps[name]))
+    return pl.DataFrame({"id": frame[id], "value": value})
