@@ -19,6 +19,7 @@ from showthrough.inference.problem import Problem, build, refuse_orphan_rows
 from showthrough.inference.run import Log, answer, answered, certified, listed, solve
 from showthrough.inference.solved import Solved
 from showthrough.progress import Progress
+from showthrough.register.reader import telling
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
@@ -27,12 +28,14 @@ from showthrough.table.codes import positions
 def extend(post: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
     """The answer of the history with ``release`` at its end."""
     releases = listed([*post.history.releases, release])
-    changed, reader = post.history.changed, post.history.reader.called(None).and_read(release)
+    told = telling(releases)
+    # a second release of a name renames the first: what is said of the old name must be refused, as `infer` does
+    changed, reader = post.history.changed, post.history.reader.called(None).and_read(release).checked(told)
     if release.sensitive is None:  # it tells who is who, not who has what
-        return answer(reader, post.history.releases, changed, progress)
+        return answer(reader, told, changed, progress)
     log = Log(progress.stage)
     with log.stage("reading groups"):
-        history = encode(releases, changed=changed, reader=reader)
+        history = encode(told, changed=changed, reader=reader)
     return _continued(post, history, log)
 
 

@@ -18,7 +18,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.locating import names_of
-from showthrough.register.register import Register
+from showthrough.register.register import PRESENCE, Register
 from showthrough.release.release import Release
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.frozen import Frozen
@@ -82,11 +82,26 @@ class Reader:
         return list(names_of(releases) if self.names is None else self.names)
 
     def checked(self, releases: Sequence[Release]) -> Reader:
-        """The same reader, if all that is said of a release is said of one of these."""
-        names = names_of(releases)
-        strange = [name for name in self.membership if name not in names]
-        if strange:
-            raise InputError(f"A membership is given for {strange[0]!r}, but the releases are {', '.join(names)}.")
+        """The same reader, if all that is said of a release is said of one of these.
+
+        A register may serve longer histories than this one and say who is in other releases too. But where
+        it says nothing of a release in which persons are located, a name was most likely misspelled.
+        """
+        names = self.names_for(releases)
+        are = f"but the releases are {', '.join(names)}"
+        for name in self.membership:
+            if name not in names:
+                raise InputError(f"A membership is given for {name!r}, {are}.")
+        presence = {} if self.register is None else self.register.presence
+        strange = [name for name in presence if name not in names]
+        located = [n for n, r in zip(names, releases, strict=True) if r.roles.id is None and n not in self.membership]
+        unsaid = [name for name in located if name not in presence]
+        if strange and unsaid:
+            raise InputError(
+                f"The register says who is in {strange[0]!r} (column {PRESENCE}{strange[0]}), {are}: name the column "
+                f"after one of them or leave it out, or add an empty column {PRESENCE}{unsaid[0]} if nothing is known "
+                f"of {unsaid[0]}."
+            )
         return self
 
     def ties(self, release: Release, name: str) -> bool:

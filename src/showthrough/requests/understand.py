@@ -36,7 +36,8 @@ def run_understand(request: HistoryEntries, progress: Progress | Callable[[str],
     if reader.register is None:
         return Understood(cells, None)
     tell.stage("locating persons")
-    return Understood(cells, locatability_of(telling(releases), reader))
+    told = telling(releases)
+    return Understood(cells, locatability_of(told, reader.checked(told)))
 
 
 def _cells(releases: Sequence[Release], register: Register | None) -> pl.DataFrame:
