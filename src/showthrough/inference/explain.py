@@ -31,7 +31,16 @@ def explain(post: Solved, id: Any, value: Any, release: str | None, most_steps: 
     def proof(fact: str, by: str, steps: tuple[Argument, ...], reason: str) -> Proof:
         word = post.history.values[code]
         return Proof(
-            post.published_id(id), word, fact, by, steps, reason, post.history.names, post.history.changed, part
+            post.published_id(id),
+            word,
+            fact,
+            by,
+            steps,
+            reason,
+            post.history.names,
+            post.history.changed,
+            part,
+            post.history.reader.leeway,
         )
 
     narrator = post.narrator
@@ -99,7 +108,10 @@ def contradiction_error(history: History, face: Face, of_person: Ints, clash: Co
         for variable in range(int(face.problem.start[signature]), int(face.problem.start[signature + 1])):
             chain.exclude(variable)
     found = Contradiction(
-        tuple(_argument(face, narrator, w, step) for step, w in weighings), history.names, history.changed
+        tuple(_argument(face, narrator, w, step) for step, w in weighings),
+        history.names,
+        history.changed,
+        history.reader.leeway,
     )
     reason = "" if clash.emptied is None else f"\n{narrator.nothing_left(int(signature))}"
     rows = np.flatnonzero(np.any([w != 0 for _, w in weighings], axis=0))

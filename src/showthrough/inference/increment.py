@@ -15,7 +15,7 @@ from showthrough.inference.draft import Draft, grown
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import History, encode
-from showthrough.inference.problem import Problem, build, refuse_orphan_rows
+from showthrough.inference.problem import Problem, build, orphan_rows
 from showthrough.inference.run import Log, answer, answered, certified, listed, solve
 from showthrough.inference.solved import Solved
 from showthrough.progress import Progress
@@ -30,7 +30,7 @@ def extend(post: Solved, release: Release, progress: Progress) -> tuple[Solved, 
     releases = listed([*post.history.releases, release])
     told = telling(releases)
     # a second release of a name renames the first: what is said of the old name must be refused, as `infer` does
-    changed, reader = post.history.changed, post.history.reader.called(None).and_read(release).checked(told)
+    changed, reader = post.history.changed, post.history.reader.strict().called(None).and_read(release).checked(told)
     if release.sensitive is None:  # it tells who is who, not who has what
         return answer(reader, told, changed, progress)
     log = Log(progress.stage)
@@ -55,7 +55,8 @@ def _continued(post: Solved, history: History, log: Log) -> tuple[Solved, Certif
         return answered(history, log)
     with log.stage("reading groups"):
         history, problem, of_person = build(history)
-        refuse_orphan_rows(history, problem)
+        if orphan_rows(problem).size:
+            return answered(history, log)  # strangers of a register fill them, or nobody does
         source = _earlier_variables(post, history, problem, of_person)
         face = inherited(post.face, problem, source)
         touched = _touched(problem)

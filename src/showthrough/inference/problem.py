@@ -162,9 +162,14 @@ def build(history: History) -> tuple[History, Problem, Ints]:
     return history, problem, of_person
 
 
+def orphan_rows(problem: Problem) -> Ints:
+    """Rows with a value that nobody who can be in their group can have."""
+    return np.flatnonzero(~problem.rows.served() & (problem.rows.lower > 0))
+
+
 def refuse_orphan_rows(history: History, problem: Problem) -> None:
     """A published value that no member of its group can have contradicts the other releases."""
-    orphans = np.flatnonzero(~problem.rows.served() & (problem.rows.lower > 0))
+    orphans = orphan_rows(problem)
     if not orphans.size:
         return
     row = int(orphans[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
+from showthrough.register.leeway import Leeway
 from showthrough.register.reader import Reader, telling
 from showthrough.register.ties import Ties
 from showthrough.register.tying import tie
@@ -72,6 +73,7 @@ class _Verifiable(ABC):
 
     steps: tuple[Argument, ...]
     changed: str
+    leeway: Leeway
 
     def verify(
         self,
@@ -86,6 +88,7 @@ class _Verifiable(ABC):
         Where persons were placed by a register or a membership, give the same again.
         """
         reader = Reader.of(releases, register=register, membership=membership, domain=domain)
+        reader = replace(reader, leeway=self.leeway)
         told = telling(releases)
         members = _members(told, reader)
         return members is not None and self._replay()(
@@ -122,6 +125,7 @@ class Proof(_Verifiable):
     names: tuple[str, ...]
     changed: str = "refuse"
     release: int | None = None
+    leeway: Leeway = field(default_factory=Leeway)  # where assumptions about the register gave way
 
     def _replay(self) -> Replay:
         return partial(proof_check.holds, person=(self.id, self.release), value=self.value, fact=self.fact)
@@ -148,6 +152,7 @@ class Contradiction(_Verifiable):
     steps: tuple[Argument, ...]
     names: tuple[str, ...]
     changed: str = "refuse"
+    leeway: Leeway = field(default_factory=Leeway)
 
     def _replay(self) -> Replay:
         return proof_check.contradicts

@@ -17,10 +17,11 @@ from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import Contradicted, Face, WeighingStep, inherited, take_over
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.pairs import Pairs
-from showthrough.inference.problem import build, refuse_orphan_rows, select
+from showthrough.inference.problem import select
 from showthrough.inference.reduce import Reduced, nothing_left, reduced_to, unweighed
 from showthrough.inference.remaining import Remaining
 from showthrough.inference.solved import Solved
+from showthrough.inference.strangers import placed
 from showthrough.progress import Progress
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
@@ -66,8 +67,7 @@ def answer(reader: Reader, releases: Sequence[Release], changed: str, progress: 
 def answered(history: History, log: Log) -> tuple[Solved, Certificate]:
     """What follows from a history."""
     with log.stage("reading groups"):
-        history, problem, of_person = build(history)
-        refuse_orphan_rows(history, problem)
+        history, problem, of_person = placed(history)
     face = Face.whole(problem)
     try:
         held = believed(face, log)

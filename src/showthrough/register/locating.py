@@ -12,6 +12,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.attribute import Attribute, Candidates
+from showthrough.register.leeway import NEAREST, Near
 from showthrough.register.linking import candidates
 from showthrough.register.locating_report import locatability
 from showthrough.release.cells import CellColumn, read_cells, runs
@@ -32,49 +33,61 @@ class Located:
     report: pl.DataFrame
 
 
-def locate(release: Release, name: str, register: Register) -> Located:
-    """All groups of the release that each person of the register fits."""
+@dataclass(frozen=True)
+class _Wanted:
+    """Whom to locate where: ``shared`` are the quasi-identifiers of both."""
+
+    release: Release
+    name: str
+    register: Register
+    shared: Sequence[str]
+    near: Near
+
+    @property
+    def attributes(self) -> list[Attribute]:
+        """The quasi-identifiers one by one."""
+        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
+            return list(pool.map(lambda c: attribute(self.release, self.name, self.register, c), self.shared))
+
+
+def locate(release: Release, name: str, register: Register, *, near: Near = NEAREST) -> Located:
+    """All groups of the release that each person of the register fits; ``near`` says which centroids do."""
     shared = [c for c in release.roles.quasi if c in register.quasi.columns]
     if not shared:
         raise InputError(
             f"The register knows none of the quasi-identifiers of {name} ({', '.join(release.roles.quasi) or 'none'}): "
             f"its columns are {', '.join(register.quasi.columns) or 'none'}. Name the columns alike."
         )
-    return _LOCATED_BY[release.form.shows](release, name, register, shared)
+    return _LOCATED_BY[release.form.shows](_Wanted(release, name, register, shared, near))
 
 
-def _by_centroids(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+def _by_centroids(wanted: _Wanted) -> Located:
     """The groups whose centroids are near."""
     from showthrough.register.locating_centroids import locate_by_centroids
 
-    found = locate_by_centroids(release, register, shared)
-    return Located(found, locatability([], found, release=name))
+    found = locate_by_centroids(wanted.release, wanted.register, wanted.shared, near=wanted.near)
+    return Located(found, locatability([], found, release=wanted.name))
 
 
-def _by_cells(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+def _by_cells(wanted: _Wanted) -> Located:
     """The groups whose cells cover what is known of a person."""
-    attributes = _attributes(release, name, register, shared)
+    attributes = wanted.attributes
     found = candidates(attributes)
-    return Located(found, locatability(attributes, found, release=name))
+    return Located(found, locatability(attributes, found, release=wanted.name))
 
 
-def _by_rows(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+def _by_rows(wanted: _Wanted) -> Located:
     """One row of exact quasi-identifiers per person: the groups of the rows that equal what is known."""
-    attributes = _attributes(release, name, register, shared)
-    found = _groups_of_rows(release, candidates(attributes))
-    return Located(found, locatability(attributes, found, release=name))
+    attributes = wanted.attributes
+    found = _groups_of_rows(wanted.release, candidates(attributes))
+    return Located(found, locatability(attributes, found, release=wanted.name))
 
 
-_LOCATED_BY: Mapping[Shows, Callable[[Release, str, Register, Sequence[str]], Located]] = {
+_LOCATED_BY: Mapping[Shows, Callable[[_Wanted], Located]] = {
     Shows.EXACT: _by_rows,
     Shows.CELLS: _by_cells,
     Shows.CENTROIDS: _by_centroids,
 }
-
-
-def _attributes(release: Release, name: str, register: Register, shared: Sequence[str]) -> list[Attribute]:
-    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
-        return list(pool.map(lambda column: attribute(release, name, register, column), shared))
 
 
 def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:

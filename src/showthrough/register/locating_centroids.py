@@ -11,6 +11,7 @@ import polars as pl
 from showthrough.errors import InputError, ReleaseError
 from showthrough.register.attribute import Candidates
 from showthrough.register.centroids import Measure, nearest, within_spreads
+from showthrough.register.leeway import NEAREST, Near
 from showthrough.table.arrays import Flags, Reals
 from showthrough.table.ragged import owners, starts
 
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     from showthrough.release.release import Release
 
 
-def locate_by_centroids(release: Release, register: Register, shared: Sequence[str]) -> Candidates:
+def locate_by_centroids(
+    release: Release, register: Register, shared: Sequence[str], *, near: Near = NEAREST
+) -> Candidates:
     """The groups with the nearest centroid, or all within the published spread, as the release asks for.
 
-    Numbers count in standard deviations of the register (of the centroids, if everybody in the register
-    is alike), ordered levels in steps over all steps, names as equal or not. A suppressed group, which
-    shows no centroid, fits everybody.
+    ``near`` says how many of the nearest. Numbers count in standard deviations of the register (of the
+    centroids, if everybody in the register is alike), ordered levels in steps over all steps, names as
+    equal or not. A suppressed group, which shows no centroid, fits everybody.
     """
     shown = _shown(release, shared)
     persons, centroids, spreads, measures = [], [], [], []
@@ -41,7 +44,7 @@ def locate_by_centroids(release: Release, register: Register, shared: Sequence[s
     if release.locate == "within":
         found = within_spreads(x, c, spreads=np.stack(spreads, axis=1), measures=measures)
     else:
-        found = nearest(x, c, measures=measures)
+        found = nearest(x, c, measures=measures, reach=near.reach, least=near.least)
     return found if shown.all() else _with_suppressed(found, shown.to_numpy())
 
 
@@ -52,8 +55,8 @@ def _shown(release: Release, shared: Sequence[str]) -> pl.Series:
     for column in shared:
         if (missing[column] & ~suppressed).any():
             raise ReleaseError(
-                f"{release.name or 'The release'}: a centroid is missing in column {column!r}, although its group shows "
-                "others. A suppressed record shows none."
+                f"{release.name or 'The release'}: a centroid is missing in column {column!r}, although its group "
+                "shows others. A suppressed record shows none."
             )
     return ~suppressed
 

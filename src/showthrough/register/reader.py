@@ -17,12 +17,13 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.register.leeway import Leeway
 from showthrough.register.locating import names_of
 from showthrough.register.register import PRESENCE, Register
 from showthrough.release.release import Release
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.frozen import Frozen
-from showthrough.table.plain import as_set, fingerprint
+from showthrough.table.plain import as_set, fingerprint, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,13 +33,15 @@ class Reader:
     ``membership`` maps the name of a release to a frame of id and group: everybody it lists is in one of
     the groups listed for the id; an empty group says that the person may not be in the release.
     ``domain`` are values that somebody outside a release may have, besides those of the history.
-    ``names`` is what the releases are called, if not by their own names.
+    ``names`` is what the releases are called, if not by their own names. ``leeway`` is where the reader's
+    assumptions give way.
     """
 
     register: Register | None = None
     membership: Mapping[str, pl.DataFrame] = field(default_factory=Frozen)
     domain: tuple[Any, ...] = ()
     names: tuple[str, ...] | None = None
+    leeway: Leeway = field(default_factory=Leeway)
 
     @classmethod
     def of(
@@ -74,8 +77,21 @@ class Reader:
         return replace(self, domain=tuple(dict.fromkeys([*self.domain, *release.domain])))
 
     def called(self, names: Sequence[str] | None) -> Reader:
-        """The same reader of releases that go by other names."""
-        return replace(self, names=None if names is None else tuple(names))
+        """The same reader of other releases, by their names: who is a stranger there, these releases tell anew."""
+        leeway = replace(self.leeway, strangers=Frozen())
+        return replace(self, names=None if names is None else tuple(names), leeway=leeway)
+
+    def strict(self) -> Reader:
+        """The same reader, whose assumptions have not given way."""
+        return replace(self, leeway=Leeway())
+
+    def notes(self) -> tuple[str, ...]:
+        """What gave way, in sentences with counts only."""
+        return tuple(
+            f"{name}: the nearest centroids contradict the other releases, so the {near.least} nearest of everybody "
+            f"and all up to {near.reach:g} times as far as the nearest count as possible."
+            for name, near in self.leeway.near.items()
+        )
 
     def names_for(self, releases: Sequence[Release]) -> list[str]:
         """What the releases are called."""
@@ -110,13 +126,12 @@ class Reader:
 
     def fingerprint(self) -> str:
         """The SHA-256 of all that the reader has."""
-        return fingerprint(
-            {
-                "register": None if self.register is None else self.register.fingerprint(),
-                "membership": {name: as_set(frame) for name, frame in self.membership.items()},
-                "domain": sorted(str(value) for value in self.domain),
-            }
-        )
+        known = {
+            "register": None if self.register is None else self.register.fingerprint(),
+            "membership": {name: as_set(frame) for name, frame in self.membership.items()},
+            "domain": sorted(str(value) for value in self.domain),
+        }
+        return fingerprint(known | ({"leeway": plain(self.leeway)} if self.leeway else {}))
 
     def __repr__(self) -> str:
         who = "nobody" if self.register is None else f"{len(self.register)} persons"
