@@ -15,6 +15,7 @@ from showthrough.register.attribute import Attribute, Candidates
 from showthrough.register.leeway import NEAREST, Near
 from showthrough.register.linking import candidates
 from showthrough.register.locating_report import locatability
+from showthrough.register.unfilled import Unfilled, unfilled
 from showthrough.release.cells import CellColumn, read_cells, runs
 from showthrough.release.kind import Shows
 from showthrough.release.parts import Source
@@ -23,6 +24,7 @@ from showthrough.table.ragged import owners
 if TYPE_CHECKING:
     from showthrough.register.register import Register
     from showthrough.release.release import Release
+    from showthrough.table.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Located:
 
     candidates: Candidates
     report: pl.DataFrame
+    unfilled: Unfilled | None = None  # rows that nobody fits
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class _Wanted:
     register: Register
     shared: Sequence[str]
     near: Near
+    trees: Mapping[str, Hierarchy]
 
     @property
     def attributes(self) -> list[Attribute]:
@@ -49,16 +53,33 @@ class _Wanted:
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
             return list(pool.map(lambda c: attribute(self.release, self.name, self.register, c), self.shared))
 
+    def unfilled(self, found: Candidates, attributes: Sequence[Attribute]) -> Unfilled | None:
+        """The records that nobody fits."""
+        fitting = np.bincount(found.group, minlength=attributes[0].group.size)
+        return unfilled(
+            self.release, self.name, self.register, fitting=fitting, attributes=attributes, trees=self.trees
+        )
 
-def locate(release: Release, name: str, register: Register, *, near: Near = NEAREST) -> Located:
-    """All groups of the release that each person of the register fits; ``near`` says which centroids do."""
+
+def locate(
+    release: Release,
+    name: str,
+    register: Register,
+    *,
+    near: Near = NEAREST,
+    trees: Mapping[str, Hierarchy] | None = None,
+) -> Located:
+    """All groups of the release that each person of the register fits.
+
+    ``near`` says which centroids are candidates, ``trees`` are hierarchies that other releases have.
+    """
     shared = [c for c in release.roles.quasi if c in register.quasi.columns]
     if not shared:
         raise InputError(
             f"The register knows none of the quasi-identifiers of {name} ({', '.join(release.roles.quasi) or 'none'}): "
             f"its columns are {', '.join(register.quasi.columns) or 'none'}. Name the columns alike."
         )
-    return _LOCATED_BY[release.form.shows](_Wanted(release, name, register, shared, near))
+    return _LOCATED_BY[release.form.shows](_Wanted(release, name, register, shared, near, trees or {}))
 
 
 def _by_centroids(wanted: _Wanted) -> Located:
@@ -73,14 +94,15 @@ def _by_cells(wanted: _Wanted) -> Located:
     """The groups whose cells cover what is known of a person."""
     attributes = wanted.attributes
     found = candidates(attributes)
-    return Located(found, locatability(attributes, found, release=wanted.name))
+    return Located(found, locatability(attributes, found, release=wanted.name), wanted.unfilled(found, attributes))
 
 
 def _by_rows(wanted: _Wanted) -> Located:
     """One row of exact quasi-identifiers per person: the groups of the rows that equal what is known."""
     attributes = wanted.attributes
-    found = _groups_of_rows(wanted.release, candidates(attributes))
-    return Located(found, locatability(attributes, found, release=wanted.name))
+    rows = candidates(attributes)
+    found = _groups_of_rows(wanted.release, rows)
+    return Located(found, locatability(attributes, found, release=wanted.name), wanted.unfilled(rows, attributes))
 
 
 _LOCATED_BY: Mapping[Shows, Callable[[_Wanted], Located]] = {

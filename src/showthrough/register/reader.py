@@ -23,6 +23,7 @@ from showthrough.register.register import PRESENCE, Register
 from showthrough.release.release import Release
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.frozen import Frozen
+from showthrough.table.hierarchy import Hierarchy
 from showthrough.table.plain import as_set, fingerprint, plain
 
 
@@ -34,7 +35,7 @@ class Reader:
     the groups listed for the id; an empty group says that the person may not be in the release.
     ``domain`` are values that somebody outside a release may have, besides those of the history.
     ``names`` is what the releases are called, if not by their own names. ``leeway`` is where the reader's
-    assumptions give way.
+    assumptions give way; ``trees`` are the hierarchies that any release has, by column.
     """
 
     register: Register | None = None
@@ -42,6 +43,7 @@ class Reader:
     domain: tuple[Any, ...] = ()
     names: tuple[str, ...] | None = None
     leeway: Leeway = field(default_factory=Leeway)
+    trees: Mapping[str, Hierarchy] = field(default_factory=Frozen)
 
     @classmethod
     def of(
@@ -70,11 +72,12 @@ class Reader:
 
     def and_read(self, release: Release) -> Reader:
         """The same reader with what one more release tells beside its counts."""
+        known = replace(self, trees=Frozen({**release.hierarchies, **self.trees})) if release.hierarchies else self
         if release.sensitive is None:
-            return replace(self, register=_joined(self.register, release))
+            return replace(known, register=_joined(self.register, release))
         if not release.domain:
-            return self
-        return replace(self, domain=tuple(dict.fromkeys([*self.domain, *release.domain])))
+            return known
+        return replace(known, domain=tuple(dict.fromkeys([*self.domain, *release.domain])))
 
     def called(self, names: Sequence[str] | None) -> Reader:
         """The same reader of other releases, by their names: who is a stranger there, these releases tell anew."""

@@ -63,14 +63,15 @@ def _by_register(release: Release, name: str, reader: Reader, register: Register
     """Locate the persons of the register by their quasi-identifiers."""
     from showthrough.register.locating import locate
 
-    found = locate(release, name, register, near=reader.leeway.near.get(name, NEAREST))
+    found = locate(release, name, register, near=reader.leeway.near.get(name, NEAREST), trees=reader.trees)
     present = np.full(len(register), -1, dtype=np.int8)
     if name in register.presence:
         present = register.presence[name].cast(pl.Int8).fill_null(-1).to_numpy().astype(np.int8)
         if release.form.located_by_guess(release):
             present[present == 1] = -1  # those who are there may be in another group than the ones that they fit
     strangers = _strangers(release, name, reader)
-    return replace(_settled(release, register.ids, found.candidates, present, strangers), locatability=found.report)
+    settled = _settled(release, register.ids, found.candidates, present, strangers)
+    return replace(settled, locatability=found.report, unfilled=found.unfilled)
 
 
 def _settled(
@@ -128,9 +129,6 @@ def _counterfeits(release: Release) -> tuple[Pool, ...]:
     return tuple(Pool(np.array([g]), int(fakes[g])) for g in np.flatnonzero(fakes))
 
 
-def locatability_of(releases: Sequence[Release], reader: Reader) -> pl.DataFrame | None:
-    """How well persons can be located in each release that publishes no ids."""
-    names = reader.names_for(releases)
-    found = [tie(r, name, reader).locatability for name, r in zip(names, releases, strict=True)]
-    frames = [frame for frame in found if frame is not None]
-    return pl.concat(frames) if frames else None
+def located_in(releases: Sequence[Release], reader: Reader) -> list[Ties]:
+    """Who can be in which group of each release, one release at a time."""
+    return [tie(r, name, reader) for name, r in zip(reader.names_for(releases), releases, strict=True)]

@@ -114,15 +114,15 @@ def content(
         whole_values=None if whole is None else figures(whole, "audit", "whole_values"),
         certificate=figures(audit.posterior.certificate.as_dict(), "audit", "certificate"),
         numerics=f"Numerics: {audit.posterior.certificate}.",
-        summary=tuple(summary(audit)),
+        summary=tuple(summary(audit, internal=internal)),
         locatability=audit.posterior.locatability(),
         people=audit.people if internal else None,
         facts=(known_facts(audit, proofs=proofs) if known is None else known) if internal else None,
     )
 
 
-def summary(audit: Audit) -> list[str]:
-    """The figures in words, the most important first; counts only."""
+def summary(audit: Audit, *, internal: bool = False) -> list[str]:
+    """The figures in words, the most important first; counts only, unless for internal readers."""
     j, one = audit.joint, len(audit.releases) == 1
     if one:
         lines = [
@@ -161,7 +161,8 @@ def summary(audit: Audit) -> list[str]:
         f"on average"
         + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
     )
-    return lines
+    lines += [rows.sentence(internal=internal) for rows in audit.posterior.unfilled()]
+    return [*lines, *audit.posterior.reader.notes()]
 
 
 def _untied(audit: Audit, release: Release) -> bool:
