@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from showthrough import Register, Release, infer
-from showthrough.errors import ContradictionError
+from showthrough.errors import ChangedValueError, ContradictionError
 from tests.histories import release
 
 CELLS = Release.generalized({"age": ["2*", "2*"], "v": ["a", "b"]}, sensitive="v", quasi=["age"], name="G")
@@ -54,3 +54,34 @@ def test_strangers_are_found_anew_when_a_release_is_added():
     grown = infer([TOLD, CELLS], register=PEOPLE).extend(wider)
     assert grown.to_frame().equals(infer([TOLD, CELLS, wider], register=PEOPLE).to_frame())
     assert grown.reader.leeway.strangers == {"G": (1,)}
+
+
+ONE_EACH = Release.generalized({"age": ["21", "22"], "v": ["a", "b"]}, sensitive="v", quasi=["age"], name="G")
+
+
+def test_who_can_have_no_value_of_its_groups_is_not_in_the_release():
+    post = infer([TOLD, ONE_EACH], register=PEOPLE)
+    assert post.reader.leeway.absent == {"G": (2,)}
+    assert post.groups_of("G").rows() == [(1, 1)]
+    assert post.of(1) == {"a": 1.0}
+    assert post.of(2) == {"c": 1.0}
+    assert post.explain(2, "c").verify([TOLD, ONE_EACH], register=PEOPLE)
+    assert post.reader.notes() == (
+        "1 of the register's persons who fit groups of G count as absent from it: other releases leave them none of "
+        "the values of these groups. If they are known to be in it, say so: then their values have changed.",
+    )
+    grown = infer([TOLD], register=PEOPLE).extend(ONE_EACH)
+    assert grown.to_frame().equals(post.to_frame())
+
+
+def test_who_is_known_to_be_there_has_changed_its_value():
+    known = Register.of(PEOPLE, present={"G": [1, 2]})
+    with pytest.raises(ChangedValueError):
+        infer([TOLD, ONE_EACH], register=known)
+    assert infer([TOLD, ONE_EACH], register=known, changed="split").of(2, release="G") == {"b": 1.0}
+
+
+def test_two_releases_that_may_both_be_wrong_are_not_guessed_at():
+    other = Release.generalized({"age": ["21", "22"], "v": ["a", "c"]}, sensitive="v", quasi=["age"], name="H")
+    with pytest.raises(ChangedValueError):
+        infer([ONE_EACH, other], register=PEOPLE)

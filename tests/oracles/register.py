@@ -114,7 +114,11 @@ def with_strangers(
             return None
         options = [form.options(p) for p in form.fits]
         if not all(options):
-            return None
+            nowhere = [p for p in form.fits if not form.options(p)]
+            tables = _without(tables, nowhere)
+            if not tables:
+                return None
+            continue
         filled = {(r, g, v) for own in options for v, seat in own for r, g in enumerate(seat)}
         grown, orphans = [], 0
         for r, table in enumerate(tables):
@@ -127,3 +131,21 @@ def with_strangers(
         if all(sum(a.strangers) == sum(b.strangers) for a, b in zip(grown, tables, strict=True)):
             return None if orphans else (form, list(tables))
         tables = grown
+
+
+def _without(tables: Sequence[Table], nowhere: Sequence[Hashable]) -> list[Table]:
+    """The tables without persons who cannot be in them, given where they surely are; nothing if that is not clear."""
+    found = list(tables)
+    for p in nowhere:
+        values = {r: {v for g in t.fits[p] for v in t.values[g]} for r, t in enumerate(tables) if t.fits.get(p)}
+        sure = [own for r, own in values.items() if tables[r].sure or tables[r].present.get(p)]
+        loose = {r: own for r, own in values.items() if not tables[r].sure and tables[r].present.get(p) is None}
+        if not sure:
+            return []
+        left = set.intersection(*sure)
+        away = [r for r, own in loose.items() if not own & left]
+        if not away or not left.intersection(*(own for r, own in loose.items() if r not in away)):
+            return []
+        for r in away:
+            found[r] = replace(found[r], present={**found[r].present, p: False})
+    return found

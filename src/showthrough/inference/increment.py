@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from showthrough.errors import ChangedValueError
 from showthrough.inference import islands
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.draft import Draft, grown
@@ -54,7 +55,10 @@ def _continued(post: Solved, history: History, log: Log) -> tuple[Solved, Certif
         # ids may be split anew, ids and values sort differently, or candidates grow: nothing keeps its number
         return answered(history, log)
     with log.stage("reading groups"):
-        history, problem, of_person = build(history)
+        try:
+            history, problem, of_person = build(history)
+        except ChangedValueError:
+            return answered(history, log)  # somebody of a register is absent, or it is a contradiction
         if orphan_rows(problem).size:
             return answered(history, log)  # strangers of a register fill them, or nobody does
         source = _earlier_variables(post, history, problem, of_person)

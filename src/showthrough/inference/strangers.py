@@ -2,20 +2,23 @@
 
 Located by quasi-identifiers, as many persons of a register are taken to be in a release as fit. Where
 another release leaves a value of a group to none of them, that was too many: the row is a stranger's,
-and one of the persons whose presence is not known may be outside. It is a contradiction only if the
-release itself, or what is known of presence, says who is in the group.
+and one of the persons whose presence is not known may be outside. Likewise a person is not in a release
+none of whose fitting groups holds a value that is left to it. It is a contradiction only if the release
+itself, or what is known of presence, says who is in the group.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from showthrough.errors import ContradictionError
-from showthrough.inference.history import History, encode
-from showthrough.inference.problem import Problem, build, orphan_rows, refuse_orphan_rows
+from showthrough.errors import ChangedValueError, ContradictionError
+from showthrough.inference.history import ABSENT, History, encode
+from showthrough.inference.problem import Problem, build, collapse, orphan_rows, refuse_orphan_rows
 from showthrough.register.reader import Reader
+from showthrough.register.register import Register
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints
 from showthrough.table.frozen import Frozen
@@ -24,7 +27,14 @@ from showthrough.table.frozen import Frozen
 def placed(history: History) -> tuple[History, Problem, Ints]:
     """The problem of a history in which every row can be filled, by persons or by strangers."""
     while True:
-        history, problem, of_person = build(history)
+        try:
+            history, problem, of_person = build(history)
+        except ChangedValueError:
+            reader = _with_absent(history)
+            if reader is None:
+                raise
+            history = encode(history.releases, changed=history.changed, reader=reader)
+            continue
         orphans = orphan_rows(problem)
         if not orphans.size:
             return history, problem, of_person
@@ -44,12 +54,11 @@ def _with_strangers(history: History, problem: Problem, orphans: Ints) -> Reader
     Orphans of other releases may be due to persons who were taken to be in a located one, and vanish.
     """
     reader, strangers = history.reader, dict(history.reader.leeway.strangers)
-    if history.statements is not None or history.prior is not None or history.row_upper is not None:
-        return None  # such a history was not made from releases and a reader alone
+    if not _made_by_reader(history):
+        return None
     for r in np.unique(problem.row_release[orphans]).tolist():
-        release, name = history.releases[r], history.names[r]
-        by_register = isinstance(release, Release) and release.roles.id is None and reader.register is not None
-        if not by_register and name not in reader.membership:
+        name = history.names[r]
+        if not _by_register(history, r) and name not in reader.membership:
             continue
         mine = orphans[problem.row_release[orphans] == r]
         more = np.bincount(
@@ -62,3 +71,52 @@ def _with_strangers(history: History, problem: Problem, orphans: Ints) -> Reader
     if strangers == reader.leeway.strangers:
         return None
     return replace(reader, leeway=replace(reader.leeway, strangers=Frozen(strangers)))
+
+
+def _with_absent(history: History) -> Reader | None:
+    """The reader who takes persons for absent where every value of their groups is impossible for them.
+
+    None if that is no way out for somebody: the person is known to be in all the releases, or it is not clear
+    in which of them it is not.
+    """
+    if not _made_by_reader(history) or history.reader.register is None:
+        return None
+    problem, of_person = collapse(history)
+    absent: dict[int, list[Any]] = {}
+    for person in np.flatnonzero(np.diff(problem.start)[of_person] == 0).tolist():
+        left, guesses = None, {}
+        for r, name in enumerate(history.names):
+            groups = [g for g in history.groups_of(r, person) if g != ABSENT]
+            values = {value for g in groups for value in history.values_in(g)}
+            if groups and _by_register(history, r) and not _present(history.reader.register, name, history.ids[person]):
+                guesses[r] = values
+            elif groups:
+                left = values if left is None else left & values
+        away = [r for r, values in guesses.items() if left is not None and not values & left]
+        stay = [values for r, values in guesses.items() if r not in away]
+        if left is None or not left.intersection(*stay) or not away:
+            return None
+        for r in away:
+            absent.setdefault(r, []).append(history.ids[person])
+    known = history.reader.leeway.absent
+    more = {history.names[r]: (*known.get(history.names[r], ()), *ids) for r, ids in absent.items()}
+    return replace(history.reader, leeway=replace(history.reader.leeway, absent=Frozen({**known, **more})))
+
+
+def _made_by_reader(history: History) -> bool:
+    """Whether the history follows from releases and a reader alone, so that it can be made again."""
+    return history.statements is None and history.prior is None and history.row_upper is None
+
+
+def _by_register(history: History, r: int) -> bool:
+    """Whether persons are located in a release by the register."""
+    release, reader = history.releases[r], history.reader
+    located = isinstance(release, Release) and release.roles.id is None and reader.register is not None
+    return located and history.names[r] not in reader.membership
+
+
+def _present(register: Register, name: str, id: Any) -> bool:
+    """Whether a person is known to be in a release."""
+    known = register.presence.get(name)
+    at = register.ids.index_of(id)
+    return known is not None and at is not None and known[at] is True

@@ -6,6 +6,8 @@ laid on top of each other can refute both, and then the assumption was wrong, no
 
 - A row whose value no person who fits can have, because of other releases, belongs to a *stranger*, a
   member of the group whom the register does not know (`Leeway.strangers`; found by the inference).
+- A person who fits no group of a release with a value that other releases leave to it is not in that
+  release (`Leeway.absent`; found by the inference).
 - Centroids that are not much further than the nearest are candidates, too (`Leeway.near`; `relaxed`
   in relaxing.py gives it).
 """
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from showthrough.table.frozen import Frozen
 
@@ -45,6 +48,8 @@ class Leeway:
     near: Mapping[str, Near] = field(default_factory=Frozen, hash=False)
     strangers: Mapping[str, tuple[int, ...]] = field(default_factory=Frozen, hash=False)
     """Of each group, in the order of its labels, the rows that belong to members whom the register does not know."""
+    absent: Mapping[str, tuple[Any, ...]] = field(default_factory=Frozen, hash=False)
+    """Ids of the register that are not in the release: every value of their groups there is impossible for them."""
 
     def __bool__(self) -> bool:
-        return bool(self.near or self.strangers)
+        return bool(self.near or self.strangers or self.absent)

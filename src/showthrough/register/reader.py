@@ -81,7 +81,7 @@ class Reader:
 
     def called(self, names: Sequence[str] | None) -> Reader:
         """The same reader of other releases, by their names: who is a stranger there, these releases tell anew."""
-        leeway = replace(self.leeway, strangers=Frozen())
+        leeway = Leeway(self.leeway.near)
         return replace(self, names=None if names is None else tuple(names), leeway=leeway)
 
     def strict(self) -> Reader:
@@ -89,12 +89,19 @@ class Reader:
         return replace(self, leeway=Leeway())
 
     def notes(self) -> tuple[str, ...]:
-        """What gave way, in sentences with counts only."""
-        return tuple(
+        """What gave way, in sentences with counts only; `Posterior.unfilled` tells of strangers."""
+        near = [
             f"{name}: the nearest centroids contradict the other releases, so the {near.least} nearest of everybody "
             f"and all up to {near.reach:g} times as far as the nearest count as possible."
             for name, near in self.leeway.near.items()
-        )
+        ]
+        absent = [
+            f"{len(ids)} of the register's persons who fit groups of {name} count as absent from it: other releases "
+            "leave them none of the values of these groups. If they are known to be in it, say so: then their values "
+            "have changed."
+            for name, ids in self.leeway.absent.items()
+        ]
+        return (*near, *absent)
 
     def names_for(self, releases: Sequence[Release]) -> list[str]:
         """What the releases are called."""

@@ -69,6 +69,9 @@ def _by_register(release: Release, name: str, reader: Reader, register: Register
         present = register.presence[name].cast(pl.Int8).fill_null(-1).to_numpy().astype(np.int8)
         if release.form.located_by_guess(release):
             present[present == 1] = -1  # those who are there may be in another group than the ones that they fit
+    if name in reader.leeway.absent:
+        away = pl.Series(reader.leeway.absent[name], dtype=register.ids.dtype)
+        present[register.ids.is_in(away.implode()).to_numpy()] = 0
     strangers = _strangers(release, name, reader)
     settled = _settled(release, register.ids, found.candidates, present, strangers)
     return replace(settled, locatability=found.report, unfilled=found.unfilled)
