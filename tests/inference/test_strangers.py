@@ -61,7 +61,7 @@ ONE_EACH = Release.generalized({"age": ["21", "22"], "v": ["a", "b"]}, sensitive
 
 def test_who_can_have_no_value_of_its_groups_is_not_in_the_release():
     post = infer([TOLD, ONE_EACH], register=PEOPLE)
-    assert post.reader.leeway.absent == {"G": (2,)}
+    assert post.reader.leeway.absent == {"G": ("2",)}
     assert post.groups_of("G").rows() == [(1, 1)]
     assert post.of(1) == {"a": 1.0}
     assert post.of(2) == {"c": 1.0}
@@ -70,6 +70,8 @@ def test_who_can_have_no_value_of_its_groups_is_not_in_the_release():
         "1 of the register's persons who fit groups of G count as absent from it: other releases leave them none of "
         "the values of these groups. If they are known to be in it, say so: then their values have changed.",
     )
+    text = release([(["1", "2"], ["a", "c"])], "D")
+    assert infer([text, ONE_EACH], register=PEOPLE).of("2") == {"c": 1.0}  # ids are compared as they are written
     grown = infer([TOLD], register=PEOPLE).extend(ONE_EACH)
     assert grown.to_frame().equals(post.to_frame())
 

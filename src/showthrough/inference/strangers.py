@@ -10,9 +10,9 @@ itself, or what is known of presence, says who is in the group.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+import polars as pl
 
 from showthrough.errors import ChangedValueError, ContradictionError
 from showthrough.inference.history import ABSENT, History, encode
@@ -67,7 +67,8 @@ def _with_strangers(history: History, problem: Problem, orphans: Ints) -> Reader
             minlength=history.labels[r].len(),
         ).astype(np.int64)
         known = np.array(strangers.get(name, np.zeros(more.size)), dtype=np.int64)
-        strangers[name] = tuple((known + more).tolist())
+        size = history.releases[r].size.to_numpy()
+        strangers[name] = tuple(np.minimum(known + more, size).tolist())
     if strangers == reader.leeway.strangers:
         return None
     return replace(reader, leeway=replace(reader.leeway, strangers=Frozen(strangers)))
@@ -82,13 +83,14 @@ def _with_absent(history: History) -> Reader | None:
     if not _made_by_reader(history) or history.reader.register is None:
         return None
     problem, of_person = collapse(history)
-    absent: dict[int, list[Any]] = {}
+    absent: dict[int, list[str]] = {}
+    present = _known_present(history.reader.register)
     for person in np.flatnonzero(np.diff(problem.start)[of_person] == 0).tolist():
         left, guesses = None, {}
         for r, name in enumerate(history.names):
             groups = [g for g in history.groups_of(r, person) if g != ABSENT]
             values = {value for g in groups for value in history.values_in(g)}
-            if groups and _by_register(history, r) and not _present(history.reader.register, name, history.ids[person]):
+            if groups and _by_register(history, r) and str(history.ids[person]) not in present.get(name, ()):
                 guesses[r] = values
             elif groups:
                 left = values if left is None else left & values
@@ -97,8 +99,10 @@ def _with_absent(history: History) -> Reader | None:
         if left is None or not left.intersection(*stay) or not away:
             return None
         for r in away:
-            absent.setdefault(r, []).append(history.ids[person])
+            absent.setdefault(r, []).append(str(history.ids[person]))
     known = history.reader.leeway.absent
+    if any(id in known.get(history.names[r], ()) for r, ids in absent.items() for id in ids):
+        return None
     more = {history.names[r]: (*known.get(history.names[r], ()), *ids) for r, ids in absent.items()}
     return replace(history.reader, leeway=replace(history.reader.leeway, absent=Frozen({**known, **more})))
 
@@ -115,8 +119,7 @@ def _by_register(history: History, r: int) -> bool:
     return located and history.names[r] not in reader.membership
 
 
-def _present(register: Register, name: str, id: Any) -> bool:
-    """Whether a person is known to be in a release."""
-    known = register.presence.get(name)
-    at = register.ids.index_of(id)
-    return known is not None and at is not None and known[at] is True
+def _known_present(register: Register) -> dict[str, set[str]]:
+    """By release, the ids that are known to be in it, as text."""
+    text = register.ids.cast(pl.String)
+    return {name: set(text.filter(inside.fill_null(False))) for name, inside in register.presence.items()}

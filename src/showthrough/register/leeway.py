@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from showthrough.table.frozen import Frozen
 
@@ -48,8 +47,8 @@ class Leeway:
     near: Mapping[str, Near] = field(default_factory=Frozen, hash=False)
     strangers: Mapping[str, tuple[int, ...]] = field(default_factory=Frozen, hash=False)
     """Of each group, in the order of its labels, the rows that belong to members whom the register does not know."""
-    absent: Mapping[str, tuple[Any, ...]] = field(default_factory=Frozen, hash=False)
-    """Ids of the register that are not in the release: every value of their groups there is impossible for them."""
+    absent: Mapping[str, tuple[str, ...]] = field(default_factory=Frozen, hash=False)
+    """Ids, as text, that are not in the release: every value of their groups there is impossible for them."""
 
     def __bool__(self) -> bool:
         return bool(self.near or self.strangers or self.absent)

@@ -70,8 +70,8 @@ def _by_register(release: Release, name: str, reader: Reader, register: Register
         if release.form.located_by_guess(release):
             present[present == 1] = -1  # those who are there may be in another group than the ones that they fit
     if name in reader.leeway.absent:
-        away = pl.Series(reader.leeway.absent[name], dtype=register.ids.dtype)
-        present[register.ids.is_in(away.implode()).to_numpy()] = 0
+        away = pl.Series(reader.leeway.absent[name], dtype=pl.String)
+        present[register.ids.cast(pl.String).is_in(away.implode()).to_numpy()] = 0
     strangers = _strangers(release, name, reader)
     settled = _settled(release, register.ids, found.candidates, present, strangers)
     return replace(settled, locatability=found.report, unfilled=found.unfilled)
