@@ -5,6 +5,10 @@ import pytest
 
 from showthrough import Register, Release, infer
 from showthrough.errors import ChangedValueError, ContradictionError
+from showthrough.inference.run import answer
+from showthrough.progress import Progress
+from showthrough.register.reader import Reader
+from showthrough.register.relaxing import relaxed
 from tests.histories import release
 
 CELLS = Release.generalized({"age": ["2*", "2*"], "v": ["a", "b"]}, sensitive="v", quasi=["age"], name="G")
@@ -87,3 +91,21 @@ def test_two_releases_that_may_both_be_wrong_are_not_guessed_at():
     other = Release.generalized({"age": ["21", "22"], "v": ["a", "c"]}, sensitive="v", quasi=["age"], name="H")
     with pytest.raises(ChangedValueError):
         infer([ONE_EACH, other], register=PEOPLE)
+
+
+def test_a_nearest_centroid_is_relaxed_before_anybody_is_a_stranger():
+    middle = {"age": [21.0, 22.0], "v": ["b", "a"]}
+    guess = Release.microaggregated(middle, sensitive="v", quasi=["age"], name="M")
+    told = release([([1], ["a"]), ([2], ["b"])], "D")
+    with pytest.raises(ContradictionError):
+        infer([told, guess], register=PEOPLE)
+    reader = relaxed(Reader.of([told, guess], register=PEOPLE), [told, guess])
+    solved, _ = answer(reader, [told, guess], "refuse", Progress())
+    assert solved.history.reader.leeway == reader.leeway  # each is in the other's group: nobody is absent
+
+
+def test_a_membership_that_leaves_somebody_out_says_nothing_of_it():
+    loose = pl.DataFrame({"id": [1, 2, 2], "group": [1, 2, None]})
+    other = Release.bucketized({"g": [1, 2], "v": ["a", "b"]}, sensitive="v", group="g", quasi=[], name="B")
+    post = infer([TOLD, other], register=PEOPLE, membership={"B": loose})
+    assert post.of(2) == {"c": 1.0}

@@ -19,6 +19,7 @@ from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.problem import Problem, build, collapse, orphan_rows, refuse_orphan_rows
 from showthrough.register.reader import Reader
 from showthrough.register.register import Register
+from showthrough.register.relaxing import guessed
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints
 from showthrough.table.frozen import Frozen
@@ -88,11 +89,13 @@ def _with_absent(history: History) -> Reader | None:
     for person in np.flatnonzero(np.diff(problem.start)[of_person] == 0).tolist():
         left, guesses = None, {}
         for r, name in enumerate(history.names):
-            groups = [g for g in history.groups_of(r, person) if g != ABSENT]
+            groups = history.groups_of(r, person)
+            if ABSENT in groups:
+                continue  # may be outside already
             values = {value for g in groups for value in history.values_in(g)}
-            if groups and _by_register(history, r) and str(history.ids[person]) not in present.get(name, ()):
+            if _by_register(history, r) and str(history.ids[person]) not in present.get(name, ()):
                 guesses[r] = values
-            elif groups:
+            else:
                 left = values if left is None else left & values
         away = [r for r, values in guesses.items() if left is not None and not values & left]
         stay = [values for r, values in guesses.items() if r not in away]
@@ -113,10 +116,11 @@ def _made_by_reader(history: History) -> bool:
 
 
 def _by_register(history: History, r: int) -> bool:
-    """Whether persons are located in a release by the register."""
-    release, reader = history.releases[r], history.reader
-    located = isinstance(release, Release) and release.roles.id is None and reader.register is not None
-    return located and history.names[r] not in reader.membership
+    """Whether persons are located in a release by the register, and not by a guess that can still be relaxed."""
+    release, reader, name = history.releases[r], history.reader, history.names[r]
+    if not isinstance(release, Release) or release.roles.id is not None or name in reader.membership:
+        return False
+    return reader.register is not None and (name in reader.leeway.near or not guessed(reader, release, name))
 
 
 def _known_present(register: Register) -> dict[str, set[str]]:
