@@ -87,3 +87,15 @@ def test_part_of_a_centroid_is_no_centroid():
     frame = rows("21.5", "*").with_columns(pl.lit("11").alias("zip"))
     with pytest.raises(ReleaseError, match="a centroid is missing in column 'age', although its group shows others"):
         infer([Release.microaggregated(frame, **ROLES, nominal=["zip"])], register=PEOPLE)
+
+
+def test_columns_may_be_called_as_anything():
+    people = PEOPLE.rename({"age": "^q$", "zip": "*"})
+    roles = {"sensitive": "v", "quasi": ["^q$", "*"], "name": "G"}
+    cells = rows("2*", "*").rename({"age": "^q$", "zip": "*"})
+    middle = rows("21.5", "*").rename({"age": "^q$", "zip": "*"})
+    for release in (Release.generalized(cells, **roles), Release.microaggregated(middle, **roles, nominal=["*"])):
+        assert set(infer([release], register=people).ids) == {1, 2, 3, 4}
+    strange = Release.generalized(cells.with_columns(cells["*"].replace({"11": "99"}).alias("*")), **roles)
+    (found,) = infer([strange], register=people).unfilled()
+    assert (found.column, found.rows) == ("*", 2)

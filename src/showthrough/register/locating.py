@@ -114,7 +114,7 @@ _LOCATED_BY: Mapping[Shows, Callable[[_Wanted], Located]] = {
 
 def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:
     """One quasi-identifier: the persons' values and what each published cell covers of them."""
-    own = register.quasi[column]
+    own = register.quasi[column].alias("value")  # methods of a series take a name such as ^q$ for a pattern
     values = _in_order(own.unique().drop_nulls())
     cells = cells_of(release, name, column, domain=values)
     values = values.filter(~values.is_in(pl.Series(sorted(cells.missing), dtype=pl.String).implode()))
@@ -133,7 +133,7 @@ def _in_order(values: pl.Series) -> pl.Series:
 def cells_of(release: Release, name: str, column: str, *, domain: pl.Series | None = None) -> CellColumn:
     """How the cells of one quasi-identifier are understood."""
     return read_cells(
-        release.records[column],
+        release.records[column].alias("cell"),
         name=column,
         where=name if release.source in ("", Source.where) else release.source,
         hierarchy=release.hierarchies.get(column),
@@ -148,7 +148,7 @@ def understood(release: Release, name: str, *, register: Register | None = None)
     for column in release.roles.quasi:
         domain = None
         if register is not None and column in register.quasi.columns:
-            domain = register.quasi[column].drop_nulls().unique(maintain_order=True)
+            domain = register.quasi[column].alias("value").drop_nulls().unique(maintain_order=True)
         cells = cells_of(release, name, column, domain=domain)
         held = release.size if cells.codes.size == release.size.len() else None  # else a row per person, not per group
         frames.append(cells.understood(held).select(pl.lit(column).alias("column"), pl.all()))

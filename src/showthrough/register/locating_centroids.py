@@ -50,10 +50,10 @@ def locate_by_centroids(
 
 def _shown(release: Release, shared: Sequence[str]) -> pl.Series:
     """Which groups show a centroid: all of it, or nothing."""
-    missing = pl.DataFrame([release.records[column].is_null().alias(column) for column in shared])
-    suppressed = missing.select(pl.all_horizontal(pl.all())).to_series()
-    for column in shared:
-        if (missing[column] & ~suppressed).any():
+    missing = [release.records[column].alias("cell").is_null() for column in shared]
+    suppressed = pl.Series(np.logical_and.reduce([own.to_numpy() for own in missing]))
+    for column, own in zip(shared, missing, strict=True):
+        if (own & ~suppressed).any():
             raise ReleaseError(
                 f"{release.name or 'The release'}: a centroid is missing in column {column!r}, although its group "
                 "shows others. A suppressed record shows none."
@@ -72,7 +72,7 @@ def _with_suppressed(found: Candidates, shown: Flags) -> Candidates:
 
 def _scaled(theirs: pl.Series, release: Release, register: Register, column: str) -> tuple[Reals, Reals, Measure]:
     """Persons and centroids of one column as numbers, and how its differences count."""
-    mine = register.quasi[column]
+    theirs, mine = theirs.alias("cell"), register.quasi[column].alias("value")
     if column in release.ordinal:
         levels = release.ordinal[column]
         rank = dict(zip(levels, range(len(levels)), strict=True))

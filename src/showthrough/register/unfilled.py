@@ -93,7 +93,7 @@ def unfilled(
     guess = _cause(
         [texts[c] for c in order],
         sum(not any_value for any_value in worst.everything[np.unique(worst.group)]),
-        register.quasi[worst.name].drop_nulls().unique(maintain_order=True).to_list(),
+        register.quasi[worst.name].alias("cell").drop_nulls().unique(maintain_order=True).to_list(),
         _Trees(worst.name, release.hierarchies.get(worst.name), (trees or {}).get(worst.name)),
     )
     cells = tuple((texts[c], int(weight[c])) for c in order[:SHOWN])
@@ -121,7 +121,7 @@ def _fits_nobody(attribute: Attribute) -> np.ndarray[tuple[int], np.dtype[np.boo
 def _texts(column: pl.Series, attribute: Attribute) -> dict[int, str]:
     """The cells as printed, by their codes."""
     codes, first = np.unique(attribute.group, return_index=True)
-    printed = column.cast(pl.String).fill_null("").gather(first).str.strip_chars().to_list()
+    printed = column.alias("cell").cast(pl.String).fill_null("").gather(first).str.strip_chars().to_list()
     return dict(zip(codes.tolist(), printed, strict=True))
 
 

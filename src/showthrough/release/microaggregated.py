@@ -18,7 +18,7 @@ import polars as pl
 from showthrough.errors import InputError, ReleaseError
 from showthrough.release import grouped
 from showthrough.release.cells import MISSING
-from showthrough.release.columns import cell_text, listed
+from showthrough.release.columns import cell_text, listed, table_of
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import check_parts, parts_of
@@ -90,7 +90,7 @@ def _hidden(rows: pl.DataFrame, quasi: Sequence[str]) -> pl.DataFrame:
     """Suppressed records show nothing, however that is printed; a star shows nothing anywhere."""
     stars, marked = {}, []
     for name in quasi:
-        column = rows[name]
+        column = rows[name].alias("cell")  # methods of a series take a name such as ^q$ for a pattern
         if column.dtype == pl.String:
             text = column.str.strip_chars()
             stars[name] = (text.str.strip_chars("*") == "").fill_null(True)
@@ -98,10 +98,9 @@ def _hidden(rows: pl.DataFrame, quasi: Sequence[str]) -> pl.DataFrame:
         else:
             stars[name] = column.is_null()
             marked.append(column.is_null() | (column.is_nan().fill_null(True) if column.dtype.is_float() else False))
-    suppressed = pl.Series(np.logical_and.reduce([own.to_numpy() for own in marked]))
-    return rows.with_columns(
-        pl.when(stars[name] | suppressed).then(None).otherwise(rows[name]).alias(name) for name in quasi
-    )
+    suppressed = np.logical_and.reduce([own.to_numpy() for own in marked])
+    nothing = {name: pl.Series(stars[name].to_numpy() | suppressed) for name in stars}
+    return table_of({c: rows[c].alias("cell").set(nothing[c], None) if c in nothing else rows[c] for c in rows.columns})
 
 
 def _check_entries(levels: Any, locate: Any) -> None:
