@@ -70,8 +70,7 @@ def located(seed: int, *, persons: int = 5, most_releases: int = 3, tampered: bo
                 fits[p] = [g for g, s in enumerate(spans) if s is None or a is None or s[0] <= a <= s[1]]
         style = rng.choice(["none", "all", "some"])
         there = {p: p in home for p in known if style == "all" or (style == "some" and rng.random() < 0.5)}
-        if there:
-            presence[name] = pl.Series([there.get(p) for p in known], dtype=pl.Boolean)
+        presence[name] = pl.Series([there.get(p) for p in known], dtype=pl.Boolean)
         case.tables.append(Table(values, fakes, fits, there))
     case.register = Register(case.register.ids, case.register.quasi, presence)
     if rng.random() < 0.3:

@@ -36,7 +36,7 @@ def write_values(text: str) -> list[str]:
 def two(first, second) -> list[str]:
     table(first).write_csv("A.csv")
     table(second).write_csv("B.csv")
-    return ["A.csv", "B.csv", *ROLES, "--changed", "refuse"]
+    return ["A.csv", "B.csv", *ROLES, "--changed", "refuse", "--contradictions", "refuse"]
 
 
 def rows(*lines: str, header: str = "pseudonym,group,disease") -> list[str]:

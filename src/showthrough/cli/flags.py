@@ -18,6 +18,7 @@ TOLD = (
     "changed",
     "criteria",
     "exposed",
+    "hierarchies",
     "hold_back",
     "merge_overlaps",
     "missing",

@@ -36,12 +36,15 @@ def show_understood(found: Understood) -> None:
     if found.locatability is not None:
         console.print()
         console.print(terminal.locatability_table(found.locatability))
+    for rows in found.unfilled:
+        console.print(as_options(rows.sentence(internal=True), TOLD), markup=False)
     console.print("Nothing was inferred: this was a dry run.")
 
 
 def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None, quiet: bool) -> None:
     """Print and write; files appear together, after everything else succeeded."""
     told = result.content()
+    told = replace(told, summary=tuple(as_options(line, TOLD) for line in told.summary))
     text = b"" if json is None else as_json(told.as_dict())
     if json == "-":
         print_json(text)

@@ -36,7 +36,8 @@ def explain(post: Solved, id: Any, value: Any, release: str | None, most_steps: 
         word = post.history.values[code]
         h = post.history
         choice, parts = h.changed.otherwise, _parts(h, steps, post.published_id(id))
-        return Proof(post.published_id(id), word, fact, by, steps, reason, h.names, choice, part, parts)
+        leeway = h.reader.leeway
+        return Proof(post.published_id(id), word, fact, by, steps, reason, h.names, choice, part, parts, leeway)
 
     narrator = post.narrator
     if own is None:
@@ -102,8 +103,8 @@ def contradiction_error(history: History, face: Face, of_person: Ints, clash: Co
         signature = face.problem.signature[clash.emptied]
         for variable in range(int(face.problem.start[signature]), int(face.problem.start[signature + 1])):
             chain.exclude(variable)
-    steps = tuple(_argument(face, narrator, w, step) for step, w in weighings)
-    found = Contradiction(steps, history.names, history.changed.otherwise, _parts(history, steps))
+    steps, leeway = tuple(_argument(face, narrator, w, step) for step, w in weighings), history.reader.leeway
+    found = Contradiction(steps, history.names, history.changed.otherwise, _parts(history, steps), leeway)
     reason = "" if clash.emptied is None else f"\n{narrator.nothing_left(int(signature))}"
     rows = np.flatnonzero(np.any([w != 0 for _, w in weighings], axis=0))
     published = rows[face.problem.row_release[rows] != STATEMENT]

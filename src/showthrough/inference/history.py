@@ -22,6 +22,7 @@ from showthrough.register.changed import Changed
 from showthrough.register.reader import Reader
 from showthrough.register.ties import Ties
 from showthrough.register.tying import tie
+from showthrough.register.unfilled import Unfilled, strange
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import codes_of, positions
@@ -68,6 +69,7 @@ class History:
     set_group: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))  # ABSENT: maybe not in the release
     reader: Reader = field(default_factory=lambda: Reader())  # what is known beside the releases
     locatability: tuple[pl.DataFrame | None, ...] = ()  # per release, if persons were located by quasi-identifiers
+    unfilled: tuple[Unfilled, ...] = ()  # rows of releases that nobody of the register fits
     weight: Ints | None = None  # [n] persons behind each column: unnamed members are one column; None: one each
     row_upper: Ints | None = None  # [rows] the greatest count of each row; None: row_count is exact
     statements: Statements | None = None
@@ -162,8 +164,19 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
         set_group=sets[1],
         reader=reader,
         locatability=tuple(own.locatability for own in ties),
+        unfilled=_unfilled(releases, names, ties, reader),
         weight=weight,
     )
+
+
+def _unfilled(
+    releases: Sequence[Release], names: Sequence[str], ties: Sequence[Ties], reader: Reader
+) -> tuple[Unfilled, ...]:
+    """Rows that nobody of the register fits by cells, and by what other releases say."""
+    by_cells = [own.unfilled for own in ties if own.unfilled is not None]
+    given_way = reader.leeway.strangers
+    members = dict(zip(names, (r.members for r in releases), strict=True))
+    return (*by_cells, *(strange(name, sum(own), members[name]) for name, own in given_way.items() if sum(own)))
 
 
 def seat(

@@ -19,6 +19,7 @@ from showthrough.inference.log import Log
 from showthrough.inference.problem import Problem, build
 from showthrough.inference.run import Wanted, answer, answered, certified, listed
 from showthrough.inference.solved import Solved
+from showthrough.register.reader import telling
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
@@ -27,11 +28,15 @@ from showthrough.table.codes import positions
 def extend(post: Solved, release: Release, wanted: Wanted, log: Log) -> tuple[Solved, Certificate]:
     """The answer of the history with ``release`` at its end."""
     releases = listed([*post.history.releases, release])
-    reader = post.history.reader.called(None).and_read(release)
+    told = telling(releases)
+    # a second release of a name renames the first: what is said of the old name must be refused, as `infer` does
+    reader = post.history.reader.strict().called(None).and_read(release).checked(told)
     if release.sensitive is None:  # it tells who is who, not who has what
-        return answer(reader, post.history.releases, wanted, log)
+        return answer(reader, told, wanted, log)
+    if reader.register is not None:  # who is absent, a stranger, or only a guess is decided anew
+        return answer(reader, told, wanted, log)
     with log.stage("reading groups"):
-        history = encode(releases, changed=wanted.changed, reader=reader)
+        history = encode(told, changed=wanted.changed, reader=reader)
     return _continued(post, history, log, refuse=wanted.contradictions == "refuse")
 
 

@@ -28,6 +28,7 @@ from showthrough.inference.solved import Solved
 from showthrough.inference.splitting import changed_frame
 from showthrough.progress import Progress
 from showthrough.register.reader import Reader
+from showthrough.register.unfilled import Unfilled
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Reals
 
@@ -276,6 +277,10 @@ class Posterior:
             named = list(zip(self.names, self.releases, strict=True))
             return beside_truth(reports, named, self.reader.register, truth)
         return pl.concat(reports.values()) if reports else None
+
+    def unfilled(self) -> tuple[Unfilled, ...]:
+        """The rows of each release that nobody of the register fits, with a guess at the cause; none most often."""
+        return self._solved.history.unfilled
 
     def extend(self, release: Release, *, progress: Told = None) -> Posterior:
         """The posterior with one more release; only what the release touches is solved again."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
 from showthrough.register.changed import REFUSE
+from showthrough.register.leeway import Leeway
 from showthrough.register.reader import Reader, telling
 from showthrough.register.ties import Ties
 from showthrough.register.tying import tie
@@ -75,6 +76,7 @@ class _Verifiable(ABC):
     steps: tuple[Argument, ...]
     changed: str
     parts: Mapping[Any, tuple[int, ...]]
+    leeway: Leeway
 
     def verify(
         self,
@@ -89,6 +91,7 @@ class _Verifiable(ABC):
         Where persons were placed by a register or a membership, give the same again.
         """
         reader = Reader.of(releases, register=register, membership=membership, domain=domain)
+        reader = replace(reader, leeway=self.leeway)
         told = telling(releases)
         members = _members(told, reader)
         return members is not None and self._replay()(
@@ -128,6 +131,7 @@ class Proof(_Verifiable):
     changed: str = REFUSE
     release: int | None = None
     parts: Mapping[Any, tuple[int, ...]] = field(default_factory=Frozen)
+    leeway: Leeway = field(default_factory=Leeway)  # where assumptions about the register gave way
 
     def _replay(self) -> Replay:
         return partial(proof_check.holds, person=(self.id, self.release), value=self.value, fact=self.fact)
@@ -155,6 +159,7 @@ class Contradiction(_Verifiable):
     names: tuple[str, ...]
     changed: str = REFUSE
     parts: Mapping[Any, tuple[int, ...]] = field(default_factory=Frozen)
+    leeway: Leeway = field(default_factory=Leeway)
 
     def _replay(self) -> Replay:
         return proof_check.contradicts

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from showthrough.errors import InputError, ParameterError
+from showthrough.errors import ContradictionError, InputError, ParameterError
 from showthrough.inference import checker
 from showthrough.inference.apart import Apart, Isolation
 from showthrough.inference.certificate import STATES, Certificate, Status, states
@@ -15,15 +15,17 @@ from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.log import Log
 from showthrough.inference.pairs import Pairs
-from showthrough.inference.problem import build
 from showthrough.inference.solved import Doubts, Solved
 from showthrough.inference.splitting import TOLERATED, changed_counts
-from showthrough.register.changed import TOLERATE, Changed
+from showthrough.inference.strangers import placed
+from showthrough.register.changed import REFUSE, TOLERATE, Changed
 from showthrough.register.reader import Reader
+from showthrough.register.relaxing import relaxed
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints, Reals
 
 CONTRADICTIONS = ("explain", "refuse")
+_RELAXATIONS = 2  # times that guesses give way
 _TOLERATING = 60.0  # seconds for the fewest persons who changed, and again for what holds whoever they are
 UNCERTIFIED, UNDECIDED = STATES.index(Status.UNCERTIFIED), STATES.index(Status.UNDECIDED)
 
@@ -43,7 +45,21 @@ class Wanted:
 
 
 def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log) -> tuple[Solved, Certificate]:
-    """What a reader learns from the releases that publish values."""
+    """What a reader learns from the releases that publish values.
+
+    Where persons are located by a guess, the guess gives way before anything is called a contradiction.
+    """
+    for _ in range(_RELAXATIONS):
+        wider = relaxed(reader, releases)
+        if wider is reader:
+            break
+        try:
+            strict = replace(wanted.changed, otherwise=REFUSE)
+            with log.stage("reading groups"):
+                history = encode(releases, changed=strict, reader=reader)
+            return answered(history, log, refuse=True)
+        except ContradictionError:
+            reader = wider
     with log.stage("reading groups"):
         history = encode(releases, changed=wanted.changed, reader=reader)
     return answered(history, log, refuse=wanted.contradictions == "refuse")
@@ -52,7 +68,7 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
 def answered(history: History, log: Log, *, refuse: bool = True) -> tuple[Solved, Certificate]:
     """What follows from a history; ``refuse`` says that a contradiction is an error, not a part of the answer."""
     with log.stage("reading groups"):
-        history, problem, of_person = build(history)
+        history, problem, of_person = placed(history)
     tolerant = history.changed.otherwise == TOLERATE
     apart = Isolation(history, problem, of_person, log, refuse=refuse and not tolerant).run(Face.whole(problem))
     doubts = None

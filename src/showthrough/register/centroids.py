@@ -57,10 +57,15 @@ def nearest(
     centroids: Reals,
     *,
     measures: Sequence[Measure],
+    reach: float = 1.0,
+    least: int = 1,
     at_most: int = AT_MOST,
     progress: Progress | None = None,
 ) -> Candidates:
-    """The groups with the nearest centroid (Euclid over the attributes' differences), all of them in a tie."""
+    """The groups with the nearest centroid (Euclid over the attributes' differences), all of them in a tie.
+
+    With ``reach`` also those up to so many times as far as the nearest, and the ``least`` nearest in any case.
+    """
     _agree(persons, centroids, measures)
     if not persons.shape[0] or not centroids.shape[0]:
         return Candidates(np.zeros(persons.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
@@ -74,8 +79,10 @@ def nearest(
     here, there = _embedded(points[:whole], targets, measures)
     gathering = Gathering(group_of, np.bincount(point_of), at_most)
     treelike = there.shape[1] <= DIMENSIONS and here.shape[0] > 0
-    looked_up = _by_tree(here, there) if treelike else _by_comparing(points[:whole], targets, measures)
-    for first, stop, point, target in _chained(looked_up, _by_comparing(points[whole:], targets, measures), whole):
+    limit = _Limit(reach, min(least, targets.shape[0]))
+    looked_up = _by_tree(here, there, limit) if treelike else _by_comparing(points[:whole], targets, measures, limit)
+    others = _by_comparing(points[whole:], targets, measures, limit)
+    for first, stop, point, target in _chained(looked_up, others, whole):
         gathering.add(point + first, target)
         gathering.close(stop)
         if progress is not None:
@@ -171,25 +178,39 @@ def _embedded(points: Reals, targets: Reals, measures: Sequence[Measure]) -> tup
 Batch = tuple[int, int, Ints, Ints]  # points from, up to; pairs of point (counted from the first) and target
 
 
-def _by_tree(here: Reals, there: Reals) -> Iterator[Batch]:
-    """Two nearest targets of each point; all within the distance of the first where the second is as near."""
+@dataclass(frozen=True)
+class _Limit:
+    """How far a target may be."""
+
+    reach: float
+    least: int
+
+    def of(self, nearest: Reals, last: Reals) -> Reals:
+        """By the distances of the nearest target and of the last of the least number."""
+        return _as_near(np.maximum(nearest * self.reach, last))
+
+
+def _by_tree(here: Reals, there: Reals, limit: _Limit) -> Iterator[Batch]:
+    """One target more than the least number; all within the limit where that one is."""
     from scipy.spatial import cKDTree
 
     tree = cKDTree(there)
     for first in range(0, here.shape[0], POINTS):
         some = here[first : first + POINTS]
-        distance, at = tree.query(some, k=2)
-        tied = np.flatnonzero(distance[:, 1] <= _as_near(distance[:, 0]))
-        alone = np.setdiff1d(np.arange(some.shape[0]), tied, assume_unique=True)
-        point, target = [alone], [at[alone, 0]]
-        if tied.size:
-            several = tree.query_ball_point(some[tied], _as_near(distance[tied, 0]))
+        distance, at = tree.query(some, k=limit.least + 1)
+        most = limit.of(distance[:, 0], distance[:, limit.least - 1])
+        more = distance[:, -1] <= most
+        own, place = np.nonzero((distance[:, :-1] <= most[:, None]) & ~more[:, None])
+        point, target = [own], [at[own, place]]
+        if more.any():
+            tied = np.flatnonzero(more)
+            several = tree.query_ball_point(some[tied], most[tied])
             point.append(np.repeat(tied, [len(own) for own in several]))
             target.append(np.concatenate([np.asarray(own, dtype=np.int64) for own in several]))
         yield first, first + some.shape[0], np.concatenate(point), np.concatenate(target).astype(np.int64)
 
 
-def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure]) -> Iterator[Batch]:
+def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure], limit: _Limit) -> Iterator[Batch]:
     """All distances of a few points at a time."""
     step = max(1, PAIRS // max(targets.shape[0], 1))
     for first in range(0, points.shape[0], step):
@@ -203,7 +224,8 @@ def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure]) ->
             apart[np.isnan(some[:, a])] = 0.0
             squared += apart
         distance = np.sqrt(squared)
-        point, target = np.nonzero(distance <= _as_near(distance.min(axis=1))[:, None])
+        last = np.partition(distance, limit.least - 1, axis=1)[:, limit.least - 1]
+        point, target = np.nonzero(distance <= limit.of(distance.min(axis=1), last)[:, None])
         yield first, first + some.shape[0], point, target
 
 

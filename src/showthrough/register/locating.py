@@ -12,8 +12,10 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.attribute import Attribute, Candidates
+from showthrough.register.leeway import NEAREST, Near
 from showthrough.register.linking import candidates
 from showthrough.register.locating_report import locatability
+from showthrough.register.unfilled import Unfilled, unfilled
 from showthrough.release.cells import CellColumn, read_cells, runs
 from showthrough.release.kind import Shows
 from showthrough.release.parts import Source
@@ -22,6 +24,7 @@ from showthrough.table.ragged import owners
 if TYPE_CHECKING:
     from showthrough.register.register import Register
     from showthrough.release.release import Release
+    from showthrough.table.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)
@@ -30,56 +33,88 @@ class Located:
 
     candidates: Candidates
     report: pl.DataFrame
+    unfilled: Unfilled | None = None  # rows that nobody fits
 
 
-def locate(release: Release, name: str, register: Register) -> Located:
-    """All groups of the release that each person of the register fits."""
+@dataclass(frozen=True)
+class _Wanted:
+    """Whom to locate where: ``shared`` are the quasi-identifiers of both."""
+
+    release: Release
+    name: str
+    register: Register
+    shared: Sequence[str]
+    near: Near
+    trees: Mapping[str, Hierarchy]
+
+    @property
+    def attributes(self) -> list[Attribute]:
+        """The quasi-identifiers one by one."""
+        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
+            return list(pool.map(lambda c: attribute(self.release, self.name, self.register, c), self.shared))
+
+    def unfilled(self, found: Candidates, attributes: Sequence[Attribute]) -> Unfilled | None:
+        """The records that nobody fits."""
+        fitting = np.bincount(found.group, minlength=attributes[0].group.size)
+        return unfilled(
+            self.release, self.name, self.register, fitting=fitting, attributes=attributes, trees=self.trees
+        )
+
+
+def locate(
+    release: Release,
+    name: str,
+    register: Register,
+    *,
+    near: Near = NEAREST,
+    trees: Mapping[str, Hierarchy] | None = None,
+) -> Located:
+    """All groups of the release that each person of the register fits.
+
+    ``near`` says which centroids are candidates, ``trees`` are hierarchies that other releases have.
+    """
     shared = [c for c in release.roles.quasi if c in register.quasi.columns]
     if not shared:
         raise InputError(
             f"The register knows none of the quasi-identifiers of {name} ({', '.join(release.roles.quasi) or 'none'}): "
             f"its columns are {', '.join(register.quasi.columns) or 'none'}. Name the columns alike."
         )
-    return _LOCATED_BY[release.form.shows](release, name, register, shared)
+    return _LOCATED_BY[release.form.shows](_Wanted(release, name, register, shared, near, trees or {}))
 
 
-def _by_centroids(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+def _by_centroids(wanted: _Wanted) -> Located:
     """The groups whose centroids are near."""
     from showthrough.register.locating_centroids import locate_by_centroids
 
-    found = locate_by_centroids(release, register, shared)
-    return Located(found, locatability([], found, release=name))
+    found = locate_by_centroids(wanted.release, wanted.register, wanted.shared, near=wanted.near)
+    return Located(found, locatability([], found, release=wanted.name))
 
 
-def _by_cells(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+def _by_cells(wanted: _Wanted) -> Located:
     """The groups whose cells cover what is known of a person."""
-    attributes = _attributes(release, name, register, shared)
+    attributes = wanted.attributes
     found = candidates(attributes)
-    return Located(found, locatability(attributes, found, release=name))
+    return Located(found, locatability(attributes, found, release=wanted.name), wanted.unfilled(found, attributes))
 
 
-def _by_rows(release: Release, name: str, register: Register, shared: Sequence[str]) -> Located:
+def _by_rows(wanted: _Wanted) -> Located:
     """One row of exact quasi-identifiers per person: the groups of the rows that equal what is known."""
-    attributes = _attributes(release, name, register, shared)
-    found = _groups_of_rows(release, candidates(attributes))
-    return Located(found, locatability(attributes, found, release=name))
+    attributes = wanted.attributes
+    rows = candidates(attributes)
+    found = _groups_of_rows(wanted.release, rows)
+    return Located(found, locatability(attributes, found, release=wanted.name), wanted.unfilled(rows, attributes))
 
 
-_LOCATED_BY: Mapping[Shows, Callable[[Release, str, Register, Sequence[str]], Located]] = {
+_LOCATED_BY: Mapping[Shows, Callable[[_Wanted], Located]] = {
     Shows.EXACT: _by_rows,
     Shows.CELLS: _by_cells,
     Shows.CENTROIDS: _by_centroids,
 }
 
 
-def _attributes(release: Release, name: str, register: Register, shared: Sequence[str]) -> list[Attribute]:
-    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:  # Polars and NumPy work side by side
-        return list(pool.map(lambda column: attribute(release, name, register, column), shared))
-
-
 def attribute(release: Release, name: str, register: Register, column: str) -> Attribute:
     """One quasi-identifier: the persons' values and what each published cell covers of them."""
-    own = register.quasi[column]
+    own = register.quasi[column].alias("value")  # methods of a series take a name such as ^q$ for a pattern
     values = _in_order(own.unique().drop_nulls())
     cells = cells_of(release, name, column, domain=values)
     values = values.filter(~values.is_in(pl.Series(sorted(cells.missing), dtype=pl.String).implode()))
@@ -98,7 +133,7 @@ def _in_order(values: pl.Series) -> pl.Series:
 def cells_of(release: Release, name: str, column: str, *, domain: pl.Series | None = None) -> CellColumn:
     """How the cells of one quasi-identifier are understood."""
     return read_cells(
-        release.records[column],
+        release.records[column].alias("cell"),
         name=column,
         where=name if release.source in ("", Source.where) else release.source,
         hierarchy=release.hierarchies.get(column),
@@ -113,7 +148,7 @@ def understood(release: Release, name: str, *, register: Register | None = None)
     for column in release.roles.quasi:
         domain = None
         if register is not None and column in register.quasi.columns:
-            domain = register.quasi[column].drop_nulls().unique(maintain_order=True)
+            domain = register.quasi[column].alias("value").drop_nulls().unique(maintain_order=True)
         cells = cells_of(release, name, column, domain=domain)
         held = release.size if cells.codes.size == release.size.len() else None  # else a row per person, not per group
         frames.append(cells.understood(held).select(pl.lit(column).alias("column"), pl.all()))

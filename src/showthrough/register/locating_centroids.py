@@ -11,39 +11,68 @@ import polars as pl
 from showthrough.errors import InputError, ReleaseError
 from showthrough.register.attribute import Candidates
 from showthrough.register.centroids import Measure, nearest, within_spreads
-from showthrough.table.arrays import Reals
+from showthrough.register.leeway import NEAREST, Near
+from showthrough.table.arrays import Flags, Reals
+from showthrough.table.ragged import owners, starts
 
 if TYPE_CHECKING:
     from showthrough.register.register import Register
     from showthrough.release.release import Release
 
 
-def locate_by_centroids(release: Release, register: Register, shared: Sequence[str]) -> Candidates:
+def locate_by_centroids(
+    release: Release, register: Register, shared: Sequence[str], *, near: Near = NEAREST
+) -> Candidates:
     """The groups with the nearest centroid, or all within the published spread, as the release asks for.
 
-    Numbers count in standard deviations of the register (of the centroids, if everybody in the register
-    is alike), ordered levels in steps over all steps, names as equal or not.
+    ``near`` says how many of the nearest. Numbers count in standard deviations of the register (of the
+    centroids, if everybody in the register is alike), ordered levels in steps over all steps, names as
+    equal or not. A suppressed group, which shows no centroid, fits everybody.
     """
+    shown = _shown(release, shared)
     persons, centroids, spreads, measures = [], [], [], []
     for column in shared:
-        own, there, measure = _scaled(release, register, column)
+        own, there, measure = _scaled(release.records[column].filter(shown), release, register, column)
         persons.append(own)
         centroids.append(there)
         measures.append(measure)
         width = release.roles.spread.get(column)
         free = np.full(there.size, np.inf)
-        spreads.append(free if width is None else release.records[width].cast(pl.Float64).fill_null(np.inf).to_numpy())
+        known = None if width is None else release.records[width].filter(shown).cast(pl.Float64)
+        spreads.append(free if known is None else known.fill_null(np.inf).to_numpy())
     x, c = np.stack(persons, axis=1), np.stack(centroids, axis=1)
     if release.locate == "within":
-        return within_spreads(x, c, spreads=np.stack(spreads, axis=1), measures=measures)
-    return nearest(x, c, measures=measures)
+        found = within_spreads(x, c, spreads=np.stack(spreads, axis=1), measures=measures)
+    else:
+        found = nearest(x, c, measures=measures, reach=near.reach, least=near.least)
+    return found if shown.all() else _with_suppressed(found, shown.to_numpy())
 
 
-def _scaled(release: Release, register: Register, column: str) -> tuple[Reals, Reals, Measure]:
+def _shown(release: Release, shared: Sequence[str]) -> pl.Series:
+    """Which groups show a centroid: all of it, or nothing."""
+    missing = [release.records[column].alias("cell").is_null() for column in shared]
+    suppressed = pl.Series(np.logical_and.reduce([own.to_numpy() for own in missing]))
+    for column, own in zip(shared, missing, strict=True):
+        if (own & ~suppressed).any():
+            raise ReleaseError(
+                f"{release.name or 'The release'}: a centroid is missing in column {column!r}, although its group "
+                "shows others. A suppressed record shows none."
+            )
+    return ~suppressed
+
+
+def _with_suppressed(found: Candidates, shown: Flags) -> Candidates:
+    """Everybody's candidates, in numbers of all groups, and the suppressed groups for everybody."""
+    hidden, persons = np.flatnonzero(~shown), np.arange(found.persons)
+    person = np.concatenate([owners(found.start), np.repeat(persons, hidden.size)])
+    group = np.concatenate([np.flatnonzero(shown)[found.group], np.tile(hidden, found.persons)])
+    order = np.lexsort((group, person))
+    return Candidates(starts(found.counts + hidden.size), group[order].astype(np.int32))
+
+
+def _scaled(theirs: pl.Series, release: Release, register: Register, column: str) -> tuple[Reals, Reals, Measure]:
     """Persons and centroids of one column as numbers, and how its differences count."""
-    theirs, mine = release.records[column], register.quasi[column]
-    if theirs.null_count():
-        raise ReleaseError(f"{release.name or 'The release'}: a centroid is missing in column {column!r}.")
+    theirs, mine = theirs.alias("cell"), register.quasi[column].alias("value")
     if column in release.ordinal:
         levels = release.ordinal[column]
         rank = dict(zip(levels, range(len(levels)), strict=True))
@@ -59,7 +88,7 @@ def _scaled(release: Release, register: Register, column: str) -> tuple[Reals, R
     there = theirs.cast(pl.Float64).to_numpy()
     known = own[np.isfinite(own)]
     # a neighbour who knows one person knows no deviation; the published centroids have one
-    scale = float(known.std()) if np.unique(known).size > 1 else float(there.std())
+    scale = float((known if np.unique(known).size > 1 or not there.size else there).std())
     return own, there, Measure("numeric", scale if scale > 0 else 1.0)
 
 

@@ -17,12 +17,14 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.register.leeway import Leeway
 from showthrough.register.locating import names_of
-from showthrough.register.register import Register
+from showthrough.register.register import PRESENCE, Register
 from showthrough.release.release import Release
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.frozen import Frozen
-from showthrough.table.plain import as_set, fingerprint
+from showthrough.table.hierarchy import Hierarchy
+from showthrough.table.plain import as_set, fingerprint, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,13 +34,16 @@ class Reader:
     ``membership`` maps the name of a release to a frame of id and group: everybody it lists is in one of
     the groups listed for the id; an empty group says that the person may not be in the release.
     ``domain`` are values that somebody outside a release may have, besides those of the history.
-    ``names`` is what the releases are called, if not by their own names.
+    ``names`` is what the releases are called, if not by their own names. ``leeway`` is where the reader's
+    assumptions give way; ``trees`` are the hierarchies that any release has, by column.
     """
 
     register: Register | None = None
     membership: Mapping[str, pl.DataFrame] = field(default_factory=Frozen)
     domain: tuple[Any, ...] = ()
     names: tuple[str, ...] | None = None
+    leeway: Leeway = field(default_factory=Leeway)
+    trees: Mapping[str, Hierarchy] = field(default_factory=Frozen)
 
     @classmethod
     def of(
@@ -67,26 +72,62 @@ class Reader:
 
     def and_read(self, release: Release) -> Reader:
         """The same reader with what one more release tells beside its counts."""
+        known = replace(self, trees=Frozen({**release.hierarchies, **self.trees})) if release.hierarchies else self
         if release.sensitive is None:
-            return replace(self, register=_joined(self.register, release))
+            return replace(known, register=_joined(self.register, release))
         if not release.domain:
-            return self
-        return replace(self, domain=tuple(dict.fromkeys([*self.domain, *release.domain])))
+            return known
+        return replace(known, domain=tuple(dict.fromkeys([*self.domain, *release.domain])))
 
     def called(self, names: Sequence[str] | None) -> Reader:
-        """The same reader of releases that go by other names."""
-        return replace(self, names=None if names is None else tuple(names))
+        """The same reader of other releases, by their names: who is a stranger there, these releases tell anew."""
+        leeway = Leeway(self.leeway.near)
+        return replace(self, names=None if names is None else tuple(names), leeway=leeway)
+
+    def strict(self) -> Reader:
+        """The same reader, whose assumptions have not given way."""
+        return replace(self, leeway=Leeway())
+
+    def notes(self) -> tuple[str, ...]:
+        """What gave way, in sentences with counts only; `Posterior.unfilled` tells of strangers."""
+        near = [
+            f"{name}: the nearest centroids contradict the other releases, so the {near.least} nearest of everybody "
+            f"and all up to {near.reach:g} times as far as the nearest count as possible."
+            for name, near in self.leeway.near.items()
+        ]
+        absent = [
+            f"{len(ids)} of the register's persons who fit groups of {name} count as absent from it: other releases "
+            "leave them none of the values of these groups. If they are known to be in it, say so: then their values "
+            "have changed."
+            for name, ids in self.leeway.absent.items()
+        ]
+        return (*near, *absent)
 
     def names_for(self, releases: Sequence[Release]) -> list[str]:
         """What the releases are called."""
         return list(names_of(releases) if self.names is None else self.names)
 
     def checked(self, releases: Sequence[Release]) -> Reader:
-        """The same reader, if all that is said of a release is said of one of these."""
-        names = names_of(releases)
-        strange = [name for name in self.membership if name not in names]
-        if strange:
-            raise InputError(f"A membership is given for {strange[0]!r}, but the releases are {', '.join(names)}.")
+        """The same reader, if all that is said of a release is said of one of these.
+
+        A register may serve longer histories than this one and say who is in other releases too. But where
+        it says nothing of a release in which persons are located, a name was most likely misspelled.
+        """
+        names = self.names_for(releases)
+        are = f"but the releases are {', '.join(names)}"
+        for name in self.membership:
+            if name not in names:
+                raise InputError(f"A membership is given for {name!r}, {are}.")
+        presence = {} if self.register is None else self.register.presence
+        strange = [name for name in presence if name not in names]
+        located = [n for n, r in zip(names, releases, strict=True) if r.roles.id is None and n not in self.membership]
+        unsaid = [name for name in located if name not in presence]
+        if strange and unsaid:
+            raise InputError(
+                f"The register says who is in {strange[0]!r} (column {PRESENCE}{strange[0]}), {are}: name the column "
+                f"after one of them or leave it out, or add an empty column {PRESENCE}{unsaid[0]} if nothing is known "
+                f"of {unsaid[0]}."
+            )
         return self
 
     def ties(self, release: Release, name: str) -> bool:
@@ -95,13 +136,12 @@ class Reader:
 
     def fingerprint(self) -> str:
         """The SHA-256 of all that the reader has."""
-        return fingerprint(
-            {
-                "register": None if self.register is None else self.register.fingerprint(),
-                "membership": {name: as_set(frame) for name, frame in self.membership.items()},
-                "domain": sorted(str(value) for value in self.domain),
-            }
-        )
+        known = {
+            "register": None if self.register is None else self.register.fingerprint(),
+            "membership": {name: as_set(frame) for name, frame in self.membership.items()},
+            "domain": sorted(str(value) for value in self.domain),
+        }
+        return fingerprint(known | ({"leeway": plain(self.leeway)} if self.leeway else {}))
 
     def __repr__(self) -> str:
         who = "nobody" if self.register is None else f"{len(self.register)} persons"

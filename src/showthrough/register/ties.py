@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from showthrough.register.unfilled import Unfilled
 from showthrough.table.arrays import Flags, Ints
 
 
@@ -33,6 +34,7 @@ class Ties:
     outside: Flags  # [persons]
     pools: tuple[Pool, ...] = ()
     locatability: pl.DataFrame | None = None  # how well persons were located by quasi-identifiers
+    unfilled: Unfilled | None = None  # rows that nobody of the register fits
 
     @property
     def plain(self) -> bool:

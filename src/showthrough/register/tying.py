@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.register.leeway import NEAREST
 from showthrough.register.ties import Pool, Ties, one_each
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import one_kind
@@ -26,20 +27,20 @@ if TYPE_CHECKING:
 def tie(release: Release, name: str, reader: Reader) -> Ties:
     """Who can be in which group of the release called ``name``."""
     if name in reader.membership:
-        return _by_membership(release, name, reader.membership[name])
+        return _by_membership(release, name, reader)
     if release.roles.id is not None:
         group = positions(release.person_groups(), release.labels)
         return one_each(release.records[release.roles.id], group, _counterfeits(release))
     if reader.register is not None:
-        return _by_register(release, name, reader.register)
+        return _by_register(release, name, reader, reader.register)
     return _one_per_row(release, name)
 
 
-def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Ties:
+def _by_membership(release: Release, name: str, reader: Reader) -> Ties:
     """Take a list of candidates; members whom it does not name fill up the groups."""
     from showthrough.register.attribute import Candidates
 
-    where = f"The membership of {name}"
+    where, frame = f"The membership of {name}", reader.membership[name]
     ids, (labels, asked) = frame["id"], one_kind([release.labels, frame["group"]], "groups", [name, where])
     code = positions(asked, labels)
     strange = (code == NOWHERE) & asked.is_not_null().to_numpy()
@@ -54,20 +55,26 @@ def _by_membership(release: Release, name: str, frame: pl.DataFrame) -> Ties:
     start = np.searchsorted(pair // labels.len(), np.arange(people.len() + 1))
     fits = Candidates(start, (pair % labels.len()).astype(np.int32))
     present = np.where(outside, -1, 1).astype(np.int8)
-    return _settled(release, people, fits, present, outside=outside)
+    found = _settled(release, people, fits, present, _strangers(release, name, reader))
+    return replace(found, outside=found.outside | outside[positions(found.ids, people)])
 
 
-def _by_register(release: Release, name: str, register: Register) -> Ties:
+def _by_register(release: Release, name: str, reader: Reader, register: Register) -> Ties:
     """Locate the persons of the register by their quasi-identifiers."""
     from showthrough.register.locating import locate
 
-    found = locate(release, name, register)
+    found = locate(release, name, register, near=reader.leeway.near.get(name, NEAREST), trees=reader.trees)
     present = np.full(len(register), -1, dtype=np.int8)
     if name in register.presence:
         present = register.presence[name].cast(pl.Int8).fill_null(-1).to_numpy().astype(np.int8)
         if release.form.located_by_guess(release):
             present[present == 1] = -1  # those who are there may be in another group than the ones that they fit
-    return replace(_settled(release, register.ids, found.candidates, present), locatability=found.report)
+    if name in reader.leeway.absent:
+        away = pl.Series(reader.leeway.absent[name], dtype=pl.String)
+        present[register.ids.cast(pl.String).is_in(away.implode()).to_numpy()] = 0
+    strangers = _strangers(release, name, reader)
+    settled = _settled(release, register.ids, found.candidates, present, strangers)
+    return replace(settled, locatability=found.report, unfilled=found.unfilled)
 
 
 def _settled(
@@ -75,26 +82,24 @@ def _settled(
     ids: pl.Series,
     fits: Candidates,
     present: npt.NDArray[np.int8],
-    *,
-    outside: npt.NDArray[np.bool_] | None = None,
+    strangers: npt.NDArray[np.int64],
 ) -> Ties:
-    """Apply the rules of membership; persons who are in no group drop out."""
+    """Apply the rules of membership; persons who are in no group drop out, and strangers take room."""
     from showthrough.register.membership import membership
 
-    rows = release.size.to_numpy().astype(np.int64) - _fakes(release)
+    rows = release.size.to_numpy().astype(np.int64) - _fakes(release) - strangers
     settled = membership(fits, rows=rows, present=present)
     somewhere = np.diff(settled.start) > 0
     start = starts(np.diff(settled.start)[somewhere])
-    away = settled.outside if outside is None else settled.outside | outside
     first, groups = settled.groups_of_component()
-    pools = tuple(
-        Pool(groups[first[k] : first[k + 1]], int(settled.anonymous[k])) for k in np.flatnonzero(settled.anonymous)
-    )
+    unnamed = settled.anonymous.copy()
+    np.add.at(unnamed, settled.component_of_group, strangers)
+    pools = tuple(Pool(groups[first[k] : first[k + 1]], int(unnamed[k])) for k in np.flatnonzero(unnamed))
     return Ties(
         ids.gather(np.flatnonzero(somewhere)),
         start,
         settled.group.astype(np.int64),
-        away[somewhere],
+        settled.outside[somewhere],
         pools + _counterfeits(release),
     )
 
@@ -105,6 +110,11 @@ def _one_per_row(release: Release, name: str) -> Ties:
     group = owners(starts(rows))
     ids = pl.select((pl.lit(f"{name} #") + pl.int_range(1, group.size + 1).cast(pl.String)).alias("id")).to_series()
     return one_each(ids, group, _counterfeits(release))
+
+
+def _strangers(release: Release, name: str, reader: Reader) -> npt.NDArray[np.int64]:
+    """[groups] members whom nobody names, as other releases tell."""
+    return np.array(reader.leeway.strangers.get(name, [0] * release.labels.len()), dtype=np.int64)
 
 
 def _fakes(release: Release) -> npt.NDArray[np.int64]:
@@ -122,9 +132,6 @@ def _counterfeits(release: Release) -> tuple[Pool, ...]:
     return tuple(Pool(np.array([g]), int(fakes[g])) for g in np.flatnonzero(fakes))
 
 
-def locatability_of(releases: Sequence[Release], reader: Reader) -> pl.DataFrame | None:
-    """How well persons can be located in each release that publishes no ids."""
-    names = reader.names_for(releases)
-    found = [tie(r, name, reader).locatability for name, r in zip(names, releases, strict=True)]
-    frames = [frame for frame in found if frame is not None]
-    return pl.concat(frames) if frames else None
+def located_in(releases: Sequence[Release], reader: Reader) -> list[Ties]:
+    """Who can be in which group of each release, one release at a time."""
+    return [tie(r, name, reader) for name, r in zip(reader.names_for(releases), releases, strict=True)]

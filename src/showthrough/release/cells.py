@@ -107,7 +107,7 @@ def read_cells(
     if bad:
         at = int(np.argmax(codes == bad[0][0]))
         row = (at if rows is None else int(rows[at])) + 1
-        raise _unreadable(f"{where}, row {row}, column {name!r}", bad, setting)
+        raise _unreadable(f"{where}, row {row}, column {name!r}", name, bad, setting)
     return CellColumn(name, setting.kind, tuple(cells), codes, marks, setting.width)
 
 
@@ -116,14 +116,17 @@ def understood(cells: CellColumn) -> pl.DataFrame:
     return cells.understood()
 
 
-def _unreadable(place: str, bad: list[tuple[int, str, str]], setting: Setting) -> ReleaseError:
+def _unreadable(place: str, name: str, bad: list[tuple[int, str, str]], setting: Setting) -> ReleaseError:
     _, text, reason = bad[0]
     more = f" In all, {len(bad)} different cells of this column cannot be read." if len(bad) > 1 else ""
     advice = (
         f"{more} Forms understood in a column of {setting.kind.value}: {forms(setting.kind)}. "
         "If it stands for a missing value, name it among the missing values."
     )
+    if setting.hierarchy is None:
+        advice += f" If it is a label of a hierarchy, give that with hierarchies={{{name!r}: FILE}}."
     return ReleaseError(
         f"{place}: the cell {text!r} cannot be read: {reason}.{advice}",
         shareable=f"{place}: the cell cannot be read.{advice}",
+        parameters=("hierarchies",),
     )

@@ -2,7 +2,8 @@
 
 Domingo-Ferrer and Torra, *Ordinal, Continuous and Heterogeneous k-Anonymity through
 Microaggregation*, Data Mining and Knowledge Discovery 11, 2005: the mean of numbers, the median of
-ordered levels, the mode of names.
+ordered levels, the mode of names. A record that shows no centroid in any column is suppressed: it may be
+anybody's.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from showthrough.errors import InputError, ReleaseError
 from showthrough.release import grouped
-from showthrough.release.columns import cell_text, listed
+from showthrough.release.cells import MISSING
+from showthrough.release.columns import cell_text, listed, table_of
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import check_parts, parts_of
@@ -48,6 +51,7 @@ class MicroaggregatedKind(Kind):
         chosen = {name: source.options.get(name, default) for name, default in DEFAULTS.items()}
         _check_options(source, **chosen)
         grouped.check(source)
+        source = replace(source, rows=_hidden(source.rows, roles.quasi))
         ordinal = {c: _levels(c, levels, where) for c, levels in chosen["ordinal"].items()}
         cells = {c: _centroids(source, c, ordinal.get(c), nominal=c in chosen["nominal"]) for c in roles.quasi}
         spread = {c: _spread(source, c) for c in roles.spread.values()}
@@ -80,6 +84,23 @@ class MicroaggregatedKind(Kind):
     def located_by_guess(self, release: Release) -> bool:
         """The nearest centroid need not be that of the person's own group."""
         return release.locate == "nearest"
+
+
+def _hidden(rows: pl.DataFrame, quasi: Sequence[str]) -> pl.DataFrame:
+    """Suppressed records show nothing, however that is printed; a star shows nothing anywhere."""
+    stars, marked = {}, []
+    for name in quasi:
+        column = rows[name].alias("cell")  # methods of a series take a name such as ^q$ for a pattern
+        if column.dtype == pl.String:
+            text = column.str.strip_chars()
+            stars[name] = (text.str.strip_chars("*") == "").fill_null(True)
+            marked.append(text.is_in(MISSING).fill_null(True) | stars[name])
+        else:
+            stars[name] = column.is_null()
+            marked.append(column.is_null() | (column.is_nan().fill_null(True) if column.dtype.is_float() else False))
+    suppressed = np.logical_and.reduce([own.to_numpy() for own in marked])
+    nothing = {name: pl.Series(stars[name].to_numpy() | suppressed) for name in stars}
+    return table_of({c: rows[c].alias("cell").set(nothing[c], None) if c in nothing else rows[c] for c in rows.columns})
 
 
 def _check_entries(levels: Any, locate: Any) -> None:

@@ -127,7 +127,7 @@ def content(
         certificate=figures(audit.posterior.certificate.as_dict(), "audit", "certificate"),
         numerics=f"Numerics: {audit.posterior.certificate}.",
         premise=audit.posterior.certificate.premise,
-        summary=tuple(summary(audit)),
+        summary=tuple(summary(audit, internal=internal)),
         contradictions=tuple(str(c) if internal else c.shareable for c in audit.posterior.contradictions),
         locatability=audit.posterior.locatability(),
         people=audit.people if internal else None,
@@ -136,8 +136,8 @@ def content(
     )
 
 
-def summary(audit: Audit) -> list[str]:
-    """The figures in words, the most important first; counts only."""
+def summary(audit: Audit, *, internal: bool = False) -> list[str]:
+    """The figures in words, the most important first; counts only, unless for internal readers."""
     j, one = audit.joint, len(audit.releases) == 1
     if one:
         lines = [
@@ -183,7 +183,8 @@ def summary(audit: Audit) -> list[str]:
         f"on average"
         + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
     )
-    return lines
+    lines += [rows.sentence(internal=internal) for rows in audit.posterior.unfilled()]
+    return [*lines, *audit.posterior.reader.notes()]
 
 
 def _unanswered(audit: Audit) -> list[str]:

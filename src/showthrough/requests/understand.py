@@ -12,7 +12,8 @@ from showthrough.register.history_file import HistoryEntries
 from showthrough.register.locating import names_of, understood
 from showthrough.register.reader import Reader, telling
 from showthrough.register.register import Register
-from showthrough.register.tying import locatability_of
+from showthrough.register.tying import located_in
+from showthrough.register.unfilled import Unfilled
 from showthrough.release.kind import Shows
 from showthrough.release.release import Release
 
@@ -23,6 +24,8 @@ class Understood:
 
     cells: pl.DataFrame
     locatability: pl.DataFrame | None
+    unfilled: tuple[Unfilled, ...] = ()
+    """Rows that nobody of the register fits."""
 
 
 def run_understand(request: HistoryEntries, progress: Progress | Callable[[str], None] | None = None) -> Understood:
@@ -36,7 +39,11 @@ def run_understand(request: HistoryEntries, progress: Progress | Callable[[str],
     if reader.register is None:
         return Understood(cells, None)
     tell.stage("locating persons")
-    return Understood(cells, locatability_of(telling(releases), reader))
+    told = telling(releases)
+    found = located_in(told, reader.checked(told))
+    reports = [own.locatability for own in found if own.locatability is not None]
+    empty = tuple(own.unfilled for own in found if own.unfilled is not None)
+    return Understood(cells, pl.concat(reports) if reports else None, empty)
 
 
 def _cells(releases: Sequence[Release], register: Register | None) -> pl.DataFrame:

@@ -1,0 +1,54 @@
+"""Leeway: where what a reader assumes of a register gives way to what the releases say together.
+
+A register ties persons to groups under two assumptions. That as many of its persons are in a release as
+fit; and that a microaggregated release has everybody in the group with the nearest centroid. Releases
+laid on top of each other can refute both, and then the assumption was wrong, not the releases:
+
+- A row whose value no person who fits can have, because of other releases, belongs to a *stranger*, a
+  member of the group whom the register does not know (`Leeway.strangers`; found by the inference).
+- A person who fits no group of a release with a value that other releases leave to it is not in that
+  release (`Leeway.absent`; found by the inference).
+- Centroids that are not much further than the nearest are candidates, too (`Leeway.near`; `relaxed`
+  in relaxing.py gives it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from showthrough.table.frozen import Frozen
+
+REACH = 2.0  # times as far as the nearest centroid, the first time
+CENTROIDS = 3  # candidates at least, the first time
+
+
+@dataclass(frozen=True)
+class Near:
+    """Which centroids are candidates: the ``least`` nearest, and all up to ``reach`` times as far as the nearest."""
+
+    reach: float = 1.0
+    least: int = 1
+
+    def wider(self) -> Near:
+        """The next step: about twice as many."""
+        if self.least == 1:
+            return Near(REACH, CENTROIDS)
+        return Near(self.reach * 2.0, self.least * 2)
+
+
+NEAREST = Near()
+
+
+@dataclass(frozen=True)
+class Leeway:
+    """What gives way, by the name of a release."""
+
+    near: Mapping[str, Near] = field(default_factory=Frozen, hash=False)
+    strangers: Mapping[str, tuple[int, ...]] = field(default_factory=Frozen, hash=False)
+    """Of each group, in the order of its labels, the rows that belong to members whom the register does not know."""
+    absent: Mapping[str, tuple[str, ...]] = field(default_factory=Frozen, hash=False)
+    """Ids, as text, that are not in the release: every value of their groups there is impossible for them."""
+
+    def __bool__(self) -> bool:
+        return bool(self.near or self.strangers or self.absent)
