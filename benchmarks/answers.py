@@ -32,7 +32,7 @@ from benchmarks.real_grid import every, small
 from benchmarks.real_histories import Spec, folder
 
 RESULTS = Path(__file__).parent / "results"
-STATES = ("exact", "certified", "uncertified", "undecided", "contradictory", "not_converged")
+STATES = ("exact", "certified", "uncertified", "undecided", "relaxed", "contradictory")
 COLUMNS = (
     "name", "seed", "budget", "history", "outcome", "status", "persons", *STATES, "certified_share", "variables",
     "made_cpu", "cpu", "wall", "memory_gb", "facts", "certain", "conditional", "false", "false_of_changed",

@@ -15,9 +15,11 @@ from showthrough.inference.history import History
 from showthrough.inference.log import Log
 from showthrough.inference.problem import Problem, orphan_error, orphan_rows
 from showthrough.inference.reduce import nothing_left
+from showthrough.inference.rows import Rows
 from showthrough.inference.solving import solve
 from showthrough.table.arrays import Flags, Ints, Reals
 
+_LARGE = 0.1  # of all persons; contradictory islands that hold more are answered by counts that give way
 _EXPLAINED = 50  # contradictions that are explained one by one; further ones are counted
 
 
@@ -38,6 +40,8 @@ class Apart:
     x: Reals
     mu: Reals
     contradictions: list[SetAside] = field(default_factory=list)
+    widened: Rows | None = None  # counts that gave way on large contradictory islands
+    relaxed: Flags | None = None  # [m] signatures on these
 
     @property
     def contradictory(self) -> Flags:
@@ -70,6 +74,7 @@ class Isolation:
         done = Apart(face, held, x, mu, self.contradictions)
         if self.contradictions:
             self._withdraw(done)
+            self._relax(done)
         return done
 
     def _orphans(self) -> None:
@@ -119,6 +124,30 @@ class Isolation:
             face.alive[terms], face.removed_at[terms], face.suspects[terms] = True, NEVER, False
             face.recount()
         done.x[terms] = nothing_left(problem, done.face.alive)[terms]
+
+    def _relax(self, done: Apart) -> None:
+        """Let counts give way on contradictory islands that hold many persons."""
+        persons = np.bincount(self.of_person[: self.history.named], minlength=self.problem.signatures)
+        large = np.zeros(self.problem.signatures, dtype=bool)
+        for one in done.contradictions:
+            if persons[one.signatures].sum() > _LARGE * self.history.named:
+                large |= one.signatures
+        if not large.any() or self.log.clock.over or self.problem.log_prior is not None:
+            return
+        from showthrough.inference.slack import relaxed  # loads the linear-programming library
+
+        with self.log.stage("contradictions"):
+            found = relaxed(self.problem, large, self.log)
+        if found is None:
+            return
+        face, x, mu = found
+        variables = large[self.problem.signature]
+        terms = variables[self.problem.rows.owner] if self.problem.rows.seats else variables
+        done.face.alive[terms], done.x[terms] = face.alive[terms], x[terms]
+        done.face.recount()
+        rows = np.isin(np.arange(mu.size), self.problem.rows.of(np.flatnonzero(variables)))
+        done.mu[rows] = face.signed(mu)[rows]
+        done.widened, done.relaxed = face.problem.rows, large
 
 
 def _believed(face: Face, log: Log, among: Flags | None) -> Face:

@@ -15,6 +15,7 @@ from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.log import Log
 from showthrough.inference.pairs import Pairs
+from showthrough.inference.rows import Rows
 from showthrough.inference.solved import Doubts, Solved
 from showthrough.inference.splitting import TOLERATED, changed_counts
 from showthrough.inference.strangers import placed
@@ -118,13 +119,18 @@ def certified(
     with log.stage("certificate"):
         pairs = Pairs.of(face, x)
         mu = held.signed(apart.mu)
-        finding = checker.check(history, answer_of(history, of_person, held, Pairs.of(held, x), (x, mu)))
+        judged = history if apart.widened is None else _widened(history, apart.widened)
+        finding = checker.check(judged, answer_of(history, of_person, held, Pairs.of(held, x), (x, mu)))
         suspects = np.flatnonzero(held.suspects & held.alive)
         owner = problem.rows.owner[suspects] if problem.rows.seats else suspects
         suspected = np.bincount(finding.island[problem.signature[owner]], minlength=finding.island_gap.size)
         largest = int(problem.count.max(initial=1))
         state = states(finding.island_gap, finding.island_residual, suspected, largest)
+        good = state < UNCERTIFIED
         state[finding.island[apart.contradictory]] = STATES.index(Status.CONTRADICTORY)
+        if apart.relaxed is not None:
+            own = finding.island[apart.relaxed]
+            state[own[good[own]]] = STATES.index(Status.RELAXED)
     named = np.bincount(of_person[: history.named], minlength=problem.signatures)
     persons = np.bincount(state[finding.island], weights=named, minlength=len(STATES)).astype(np.int64)
     good, known = state < UNCERTIFIED, (state < UNDECIDED)[finding.island]
@@ -150,6 +156,12 @@ def certified(
     )
     told = tuple(one.error for one in apart.contradictions if one.error is not None)
     return Solved(history, problem, of_person, face, x, mu, state[finding.island], told, doubts), certificate
+
+
+def _widened(history: History, rows: Rows) -> History:
+    """The history with counts that gave way."""
+    published = history.row_count.size
+    return replace(history, row_count=rows.lower[:published], row_upper=rows.upper[:published])
 
 
 def answer_of(

@@ -180,11 +180,16 @@ def contradiction(face: Face, lp: Program, clock: Clock) -> Ints | None:
     return None
 
 
-def least_slack(lp: Program, clock: Clock) -> Any:
-    """The program that misses the counts by as little as it can: its last columns are what lacks, and what is over."""
+def least_slack(lp: Program, clock: Clock, *, relation_only: bool = False) -> Any:
+    """The program that misses its rows (or only the Relation rows, which can always be) by as little as it can.
+
+    Its last columns are what each of these rows lacks, and then what each has too much.
+    """
     A, _ = lp.with_slack()
     rows, v = A.shape
-    slack = sp.eye_array(rows, format="csr")
-    objective = np.concatenate([np.zeros(v), np.ones(2 * rows)])
+    slack = sp.eye_array(rows, format="csc")
+    slack = slack[:, lp.relation] if relation_only else slack
+    missed = slack.shape[1]
+    objective = np.concatenate([np.zeros(v), np.ones(2 * missed)])
     wide = sp.hstack([A, slack, -slack], format="csr")
-    return _solved(objective, wide, lp.b, lp.limits(2 * rows), clock, size=v)
+    return _solved(objective, wide, lp.b, lp.limits(2 * missed), clock, size=v)
