@@ -183,12 +183,14 @@ class Posterior:
         known = np.isin(asked, solved.pairs.signature[counted])
         return solved.per_person(counted, pl.Series("p", shares[counted]), people=people[known])
 
-    def explain(self, id: Any, value: Any, *, release: str | None = None, most_steps: int | None = None) -> Proof:
-        """The proof that a value is certain or impossible for a person.
+    def explain(
+        self, id: Any, value: Any, *, release: str | None = None, most_steps: int | None = None, seconds: float = 10.0
+    ) -> Proof:
+        """The proof that a value is certain or impossible for a person, by as few counts as are found in ``seconds``.
 
         Long chains of arguments can be cut short by ``most_steps``, which raises `LongProofError`.
         """
-        return explain(self._solved, id, value, release, most_steps)
+        return explain(self._solved, id, value, release, most_steps, seconds)
 
     def bounds(
         self,
