@@ -31,7 +31,7 @@ def leaving_one(face: Face, own: int, removed: list[int], most_steps: int | None
     if straight is None:
         return excluding(face, removed, most_steps)
     step, weights = straight
-    chain = _Chain(face, most_steps)
+    chain = _Chain(face, None if most_steps is None else most_steps - 1)
     chain.lean_on(weights, step)
     short = [*chain.weighings, straight]
     with suppress(LongProofError):

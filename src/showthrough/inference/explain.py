@@ -75,15 +75,15 @@ def _fewest(
     try:
         told = log(most_steps)
     except LongProofError:
-        if not most_steps or seconds <= 0:
-            raise
-        short = _single(post.face, targets, log(_FURTHER * most_steps), seconds)
+        further = [] if not most_steps or seconds <= 0 else log(_FURTHER * most_steps)
+        short = _single(post.face, targets, further, seconds)
         if short is None:
-            raise
+            raise LongProofError(f"The proof takes more than {most_steps} steps.") from None
         return short
     if _rows(told) <= _FEW and all(post.narrator.is_plain(post.face.weigh(w, before=step)) for step, w in told):
         return told
-    return _single(post.face, targets, told, seconds) or told
+    short = _single(post.face, targets, told, seconds)
+    return told if short is None or _rows(short) >= _rows(told) else short
 
 
 def _rows(weighings: list[Weighing]) -> int:
@@ -92,16 +92,14 @@ def _rows(weighings: list[Weighing]) -> int:
 
 
 def _single(face: Face, targets: list[int], told: list[Weighing], seconds: float) -> list[Weighing] | None:
-    """One weighing that shows the same as several, on fewer rows; without targets, a contradiction."""
-    if seconds <= 0:
+    """One weighing that shows the same as several; without targets, a contradiction."""
+    if seconds <= 0 or not told:
         return None
     from showthrough.inference.shortest import shortest  # loads the linear-programming library
 
     rows = np.flatnonzero(np.any([w != 0 for _, w in told], axis=0))
     weights = shortest(face, np.array(targets, dtype=np.int64), rows, seconds)
-    if weights is None or np.count_nonzero(weights) >= _rows(told):
-        return None
-    return [(0, weights)]
+    return None if weights is None else [(0, weights)]
 
 
 def _told(
@@ -142,7 +140,8 @@ def contradiction_error(
         reason = f"\n{narrator.nothing_left(signature)}"
     if _rows(weighings) > _FEW:
         short = _single(face, [], weighings, seconds)
-        weighings, reason = (weighings, reason) if short is None else (short, "")
+        if short is not None and _rows(short) < _rows(weighings):
+            weighings, reason = short, ""
     found = Contradiction(
         tuple(_argument(face, narrator, w, step) for step, w in weighings), history.names, history.changed
     )

@@ -233,7 +233,7 @@ def best_order(rows_of: dict[int, list[int]], count: dict[int, int]) -> list[int
     for s, rows in rows_of.items():
         for r in rows:
             on_row.setdefault(r, []).append(s)
-    size = {r: log(n + 1) for r, n in count.items()}
+    size = {r: log(abs(n) + 1) for r, n in count.items()}
     ends = sorted(rows_of, key=lambda s: (len(rows_of[s]), s))
     orders = [_along(rows_of, on_row, size, ends[0])]
     if 2 < len(rows_of) <= _COMPARED:
