@@ -181,7 +181,7 @@ def refuse_orphan_rows(history: History, problem: Problem) -> None:
         f"in another release, in a group without {value}."
     )
     who = ", ".join(str(history.ids[int(p)]) for p in people[:20]) + (" …" if people.size > 20 else "")
-    raise ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""))
+    raise ContradictionError(text.replace("{who}", f" ({who})"), shareable=text.replace("{who}", ""))
 
 
 def _signatures(history: History) -> tuple[Codes, Ints, Ints]:
