@@ -28,7 +28,7 @@ TYPES = {
     "Kind": {"release.kind", "anonymizers.mdav"},  # of a release; of a column that distances are taken of
     "Progress": {"progress", "anonymizers.methods", "republishing.search"},  # the protocol; functions that are told
     "Shown": {"measuring.shown", "anonymizers.quasi_columns"},  # a column as a release shows it; how one is printed
-    "State": {"inference.worlds", "anonymizers.boxes"},  # what is left of rows; what is known of a box
+    "State": {"inference.world_layers", "anonymizers.boxes"},  # what is left of rows; what is known of a box
 }
 
 

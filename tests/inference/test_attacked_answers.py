@@ -36,7 +36,7 @@ def test_whole_values_agree_with_enumeration():
         assert certain == {(i, v) for i, own in share.items() for v, q in own.items() if q == 1}
         for i, v, fact, _ in facts.iter_rows():
             assert fact == "certain" or v not in share[i]
-        for i, v, q in post.worlds().iter_rows():
+        for i, v, q, *_ in post.worlds().iter_rows():
             assert q == pytest.approx(float(share[i].get(v, 0)), abs=1e-12)
         added += "worlds" in facts["by"]
     assert added

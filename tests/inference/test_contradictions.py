@@ -55,6 +55,15 @@ def test_a_value_that_nobody_in_the_group_can_have():
         infer(both, contradictions="refuse")
 
 
+def test_a_value_that_nobody_can_have_in_a_release_whose_name_has_braces():
+    both = [
+        release([([1, 2], ["a", "b"]), ([3, 4], ["b", "c"])], "{D1}"),
+        release([([1, 3], ["b", "b"]), ([2, 4], ["b", "c"])], "D2"),
+    ]
+    with pytest.raises(ContradictionError, match=r"group 1 of \{D1\} publishes a 1 time.* \(1, 2\)"):
+        infer(both, contradictions="refuse")
+
+
 def test_counts_that_clash_between_two_releases():
     both = [
         release([([1, 2, 3], ["a", "a", "b"]), ([4, 5, 6], ["a", "b", "b"])], "D1"),

@@ -81,7 +81,9 @@ def test_the_worlds_of_values_weigh_their_seatings():
             if not total:
                 continue
             found, _ = solved(case)
-            counted = world_shares(found.face, found.of_person, most_states=10**6, refuse=True)
+            counted = world_shares(
+                found.face, found.mu, found.of_person, most_states=10**6, seconds=60, refuse=True
+            ).share
             for k, person in enumerate(case.fits):
                 for v in found.span(int(found.of_person[k])):
                     value = case.values[int(found.problem.value[v])]
@@ -95,7 +97,7 @@ def test_worlds_of_very_many_persons_are_too_many_to_count_at_once():
     case = factored.Case(["a", "b"], {"p": [[0, 1]], "rest": [[0, 1]]}, rows, weight={"rest": 4 * 10**9 - 1})
     found, _ = solved(case)
     with pytest.raises(InputError, match="most_states"):
-        world_shares(found.face, found.of_person, most_states=200_000, refuse=True)
+        world_shares(found.face, found.mu, found.of_person, most_states=200_000, seconds=2, refuse=True)
     facts = decide(found.face, seconds=5)
     assert not facts.impossible.any()
 

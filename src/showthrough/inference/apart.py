@@ -20,6 +20,7 @@ from showthrough.inference.solving import solve
 from showthrough.table.arrays import Flags, Ints, Reals
 
 _LARGE = 0.1  # of all persons; contradictory islands that hold more are answered by counts that give way
+_ALL, _EACH = 20.0, 5.0  # seconds for short explanations of contradictions
 _EXPLAINED = 50  # contradictions that are explained one by one; further ones are counted
 
 
@@ -58,6 +59,7 @@ class Isolation:
     def __init__(self, history: History, problem: Problem, of_person: Ints, log: Log, *, refuse: bool) -> None:
         self.history, self.problem, self.of_person, self.log, self.refuse = history, problem, of_person, log, refuse
         self.contradictions: list[SetAside] = []
+        self.explaining = log.clock.at_most(_ALL)
         self.left = np.ones(problem.signatures, dtype=bool)
 
     def run(self, face: Face, *, among: Flags | None = None, start: Reals | None = None) -> Apart:
@@ -100,7 +102,10 @@ class Isolation:
             mine = np.isin(island.signature, island.of_rows(self.problem, rows))
         mine &= self.left
         explained = self.refuse or len(self.contradictions) < _EXPLAINED
-        error = contradiction_error(self.history, face, self.of_person, found) if explained else None
+        error = None
+        if explained:
+            seconds = self.explaining.left(_EACH)
+            error = contradiction_error(self.history, face, self.of_person, found, seconds)
         if self.refuse and error is not None:
             raise error
         self._add(mine, error)

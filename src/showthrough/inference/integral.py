@@ -1,6 +1,7 @@
 """Certain and impossible over assignments of whole values.
 
-A component that is small enough is counted (`worlds`). Larger ones go to integer programs: every
+A component that is small enough is counted (`worlds`); for shares of worlds, what is too large is sampled
+(`world_samples`). For facts larger ones go to integer programs: every
 world that is found shows many pairs to be possible, so one program asks for a world with as many
 open pairs as it can; a pair that no world shows is then asked for alone, and is impossible if there
 is none. Values that all groups of a component publish equally often can be exchanged in any world, so
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from showthrough.errors import ContradictionError, InputError, InternalError
-from showthrough.inference import worlds
+from showthrough.inference import world_layers, world_samples, worlds
 from showthrough.inference.face import Face
 from showthrough.inference.problem import Problem
 from showthrough.inference.reduce import Reduced, reduce, shares, unweighed
@@ -45,7 +46,7 @@ def decide(face: Face, *, seconds: float, tick: Callable[[], None] = lambda: Non
     undecided = np.zeros(problem.variables, dtype=bool)
     reduced = reduce(problem, face.alive, face.rows)
     deadline = time.monotonic() + seconds
-    size = worlds.size_of(reduced) if reduced.components else np.empty(0, dtype=np.int64)
+    size = world_layers.size_of(reduced) if reduced.components else np.empty(0, dtype=np.int64)
     signatures = np.bincount(reduced.signature_component, minlength=reduced.components)
     unsure = np.zeros(reduced.components, dtype=bool)
     unsure[reduced.signature_component[problem.unsure[problem.signature[reduced.variable_of[reduced.start[:-1]]]]]] = (
@@ -64,33 +65,84 @@ def decide(face: Face, *, seconds: float, tick: Callable[[], None] = lambda: Non
     return Integral(impossible, undecided)
 
 
-def world_shares(face: Face, signatures: Ints, *, most_states: int, refuse: bool) -> Reals:
-    """[v] the share of worlds in which a person has the value; NaN where it was not counted."""
+@dataclass
+class Shares:
+    """In what share of worlds a person has each value; NaN where it was neither counted nor sampled."""
+
+    share: Reals  # [v]
+    error: Reals  # [v] half of a 95 % interval; 0 where it was counted
+    sampled: Flags  # [v]
+    seated: Flags  # [v] whether worlds are told apart by seats too
+
+
+def world_shares(face: Face, mu: Reals, signatures: Ints, *, most_states: int, seconds: float, refuse: bool) -> Shares:
+    """The share of worlds in which a person has each value: counted, or sampled where that takes too long."""
+    problem = face.problem
+    found = _settled_shares(face)
+    reduced = reduce(problem, face.alive, face.rows)
+    if not reduced.components:
+        return found
+    asked = np.zeros(problem.signatures, dtype=bool)
+    asked[signatures] = True
+    mine = asked[problem.signature[reduced.variable_of[reduced.start[:-1]]]]
+    size = world_layers.size_of(reduced)
+    wanted = sorted(np.unique(reduced.signature_component[mine]).tolist(), key=lambda k: (size[k], k))
+    end = time.monotonic() + seconds
+    for number, component in enumerate(wanted):
+        now = time.monotonic()
+        known = _share_of(
+            reduced, component, mu[reduced.row_of], most_states, now + (end - now) / (len(wanted) - number)
+        )
+        if known is None and refuse:
+            raise InputError(
+                f"The component of a person you asked for takes more than {most_states} steps to count, and could not "
+                f"be sampled in {seconds:g} seconds: raise most_states= or seconds=, or use bounds() and "
+                "proven(integral=True)."
+            )
+        if known is not None:
+            _take(found, reduced, component, *known)
+    return found
+
+
+def _settled_shares(face: Face) -> Shares:
+    """Whoever has one value left, or of whom no row says anything."""
     problem = face.problem
     share = np.where(face.possible, np.nan, 0.0)
     even = (face.choices == 1) | unweighed(problem, face.alive)
     share = np.where(even[problem.signature], shares(problem, face.alive)[: problem.variables], share)
-    reduced = reduce(problem, face.alive, face.rows)
-    if not reduced.components:
-        return share
-    asked = np.zeros(problem.signatures, dtype=bool)
-    asked[signatures] = True
-    mine = asked[problem.signature[reduced.variable_of[reduced.start[:-1]]]]
-    for component in np.unique(reduced.signature_component[mine]):
-        try:
-            found = worlds.count(reduced, int(component), most_states=most_states)
-        except worlds.TooManyStates:
-            if refuse:
-                raise InputError(
-                    f"The component of a person you asked for takes more than {most_states} steps to count: "
-                    "raise most_states, or use bounds() and proven(integral=True)."
-                ) from None
-            continue
-        if not found.total:
-            raise _no_world()
-        for variable, part in found.share.items():
-            share[variable] = float(part)
-    return share
+    none = np.zeros(problem.variables, dtype=bool)
+    return Shares(share, np.zeros(problem.variables), none, none.copy())
+
+
+def _share_of(
+    reduced: Reduced, component: int, mu: Reals, most_states: int, deadline: float
+) -> tuple[dict[int, float], dict[int, float] | None] | None:
+    """The shares of a component by variable, with errors if they were sampled."""
+    start = time.monotonic()
+    try:
+        counted = worlds.count(reduced, component, most_states=most_states, deadline=start + (deadline - start) / 2)
+    except worlds.TooManyStates:
+        sampled = world_samples.sample(reduced, component, mu, most_states=most_states, deadline=deadline)
+        return None if sampled is None else (sampled.share, sampled.error)
+    if not counted.total:
+        raise _no_world()
+    return {v: float(part) for v, part in counted.share.items()}, None
+
+
+def _take(
+    found: Shares, reduced: Reduced, component: int, share: dict[int, float], error: dict[int, float] | None
+) -> None:
+    variables = np.array(list(share), dtype=np.int64)
+    found.share[variables] = list(share.values())
+    found.sampled[variables] = error is not None
+    found.error[variables] = 0.0 if error is None else [error[v] for v in share]
+    found.seated[variables] = _seated(reduced, component)
+
+
+def _seated(reduced: Reduced, component: int) -> bool:
+    """Whether somebody in the component can sit in several groups of a release."""
+    mine = np.repeat(reduced.signature_component == component, np.diff(reduced.start))
+    return any(bool((np.diff(own.start)[mine] > 1).any()) for own in reduced.rows.seats)
 
 
 def _decide_component(problem: Problem, reduced: Reduced, component: int, deadline: float) -> tuple[Ints, Flags, Flags]:

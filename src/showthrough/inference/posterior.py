@@ -211,27 +211,41 @@ class Posterior:
         """How many facts `proven` lists, without listing them."""
         return facts.counted(self._solved)
 
-    def worlds(self, ids: Iterable[Any] | None = None, *, most_states: int = 200_000) -> pl.DataFrame:
-        """The posterior under "all assignments of whole values equally likely": id, value, p.
+    def worlds(
+        self, ids: Iterable[Any] | None = None, *, most_states: int = 1_000_000, seconds: float = 60.0
+    ) -> pl.DataFrame:
+        """The posterior under "all worlds equally likely": id, value, p, error, by, counts.
 
-        Counted exactly, component by component. Persons whose component takes more than ``most_states``
-        steps are left out, or refused if they were asked for.
+        A world gives everybody a whole value and, where persons fit several groups of a release, a seat in one: then an
+        assignment of values weighs as many worlds as it has seatings, and ``counts`` says "values and seats", else
+        "values". Worlds are counted exactly, component by component, in at most ``most_states`` steps (``by``
+        "counted", ``error`` 0); where that does not suffice they are drawn at random (``by`` "sampled"), and ``error``
+        is half of a 95 % interval. Persons whose component could not be sampled in time are left out, or refused if
+        they were asked for.
         """
         from showthrough.inference.integral import world_shares
 
         solved, people = self._solved, self._solved.called(ids)
-        asked = solved.of_person[people]
-        shares = world_shares(solved.face, asked, most_states=most_states, refuse=ids is not None)
-        counted = np.flatnonzero(~np.isnan(shares) & solved.pairs.alive)
-        known = np.isin(asked, solved.pairs.signature[counted])
-        return solved.per_person(counted, pl.Series("p", shares[counted]), people=people[known])
+        asked, refuse = solved.of_person[people], ids is not None
+        found = world_shares(solved.face, solved.mu, asked, most_states=most_states, seconds=seconds, refuse=refuse)
+        known = np.flatnonzero(~np.isnan(found.share) & solved.pairs.alive)
+        columns = [
+            pl.Series("p", found.share[known]),
+            pl.Series("error", found.error[known]),
+            pl.Series("by", np.where(found.sampled[known], "sampled", "counted"), dtype=pl.String),
+            pl.Series("counts", np.where(found.seated[known], "values and seats", "values"), dtype=pl.String),
+        ]
+        told = np.isin(asked, solved.pairs.signature[known])
+        return solved.per_person(known, *columns, people=people[told])
 
-    def explain(self, id: Any, value: Any, *, release: str | None = None, most_steps: int | None = None) -> Proof:
-        """The proof that a value is certain or impossible for a person.
+    def explain(
+        self, id: Any, value: Any, *, release: str | None = None, most_steps: int | None = None, seconds: float = 10.0
+    ) -> Proof:
+        """The proof that a value is certain or impossible for a person, by as few counts as are found in ``seconds``.
 
         Long chains of arguments can be cut short by ``most_steps``, which raises `LongProofError`.
         """
-        return explain(self._solved, id, value, release, most_steps)
+        return explain(self._solved, id, value, release, most_steps, seconds)
 
     def bounds(
         self,

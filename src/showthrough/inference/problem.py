@@ -186,7 +186,8 @@ def orphan_error(history: History, problem: Problem, row: int) -> ContradictionE
         f"in another release, in a group without {value}. {ADVICE}"
     )
     who = ", ".join(str(history.ids[int(p)]) for p in people[:20]) + (" …" if people.size > 20 else "")
-    return ContradictionError(text.format(who=f" ({who})"), shareable=text.format(who=""), parameters=("changed",))
+    whole, apart = text.replace("{who}", f" ({who})"), text.replace("{who}", "")
+    return ContradictionError(whole, shareable=apart, parameters=("changed",))
 
 
 def _signatures(history: History) -> tuple[Codes, Ints, Ints]:

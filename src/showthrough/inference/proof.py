@@ -17,6 +17,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
+from showthrough.inference.words import listed
 from showthrough.register.changed import REFUSE
 from showthrough.register.leeway import Leeway
 from showthrough.register.reader import Reader, telling
@@ -28,6 +29,8 @@ from showthrough.table.plain import plain
 from showthrough.table.ragged import owners
 
 Replay = Callable[..., bool]
+
+FIRST_STEPS, LAST_STEPS = 8, 4  # of a long proof that are told in short
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,12 @@ class Argument:
     """One step of a proof: weighed rows, and the same in words.
 
     With weights +1 and −1 on one value it is a cut: some groups of one release against some of
-    another.
+    another. ``full`` is the text with every list at length, empty where the text leaves nothing out.
     """
 
     rows: tuple[WeighedRow | WeighedStatement, ...]
     text: str
+    full: str = ""
 
     @property
     def counts(self) -> tuple[WeighedRow, ...]:
@@ -74,9 +78,20 @@ class _Verifiable(ABC):
     """Steps that anybody can replay."""
 
     steps: tuple[Argument, ...]
+    names: tuple[str, ...]
     changed: str
     parts: Mapping[Any, tuple[int, ...]]
     leeway: Leeway
+
+    @property
+    def leans_on(self) -> str:
+        """How much is weighed: 7 counts in 5 groups of D1 and D2."""
+        counts = {(r.release, r.group, r.value) for step in self.steps for r in step.counts}
+        groups = {(release, group) for release, group, _ in counts}
+        said = {r.statement for step in self.steps for r in step.rows if isinstance(r, WeighedStatement)}
+        where = listed([self.names[release] for release in sorted({release for release, _ in groups})])
+        parts = [f"{_several(len(counts), 'count')} in {_several(len(groups), 'group')} of {where}"] if counts else []
+        return listed([*parts, *([_several(len(said), "statement")] if said else [])])
 
     def verify(
         self,
@@ -85,10 +100,13 @@ class _Verifiable(ABC):
         register: Any = None,
         membership: Mapping[str, Any] | None = None,
         domain: Sequence[Any] = (),
+        ranges: proof_check.Ranges | None = None,
+        statements: Sequence[proof_check.Statement] = (),
     ) -> bool:
         """Re-check the proof from the published releases alone, in whole numbers.
 
-        Where persons were placed by a register or a membership, give the same again.
+        Where persons were placed by a register or a membership, give the same again; so with ``ranges``, published
+        counts (release by its place, group, value) known to lie between two, and statements about values.
         """
         reader = Reader.of(releases, register=register, membership=membership, domain=domain)
         reader = replace(reader, leeway=self.leeway)
@@ -101,6 +119,8 @@ class _Verifiable(ABC):
             steps=[[_as_checked(row) for row in step.rows] for step in self.steps],
             split=self.changed != REFUSE,
             parts=self.parts,
+            ranges=ranges or proof_check.NO_RANGES,
+            statements=statements,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -138,13 +158,35 @@ class Proof(_Verifiable):
 
     @property
     def reasons(self) -> str:
-        """The proof in words, without its conclusion."""
-        return "\n".join([*_numbered(self.steps), *([self.reason] if self.reason else [])])
+        """The proof in words, without its conclusion; what is long is shortened."""
+        return "\n".join([*_shortened(self.steps), *([self.reason] if self.reason else [])])
+
+    @property
+    def summary(self) -> str:
+        """The proof in one sentence: what it leans on, and what follows."""
+        if not self.steps:
+            return f"{self.reason} {self._therefore}"
+        steps = "" if len(self.steps) == 1 else f", in {len(self.steps)} steps"
+        return f"Because of {self.leans_on}{steps}: {self._claim}."
+
+    @property
+    def full(self) -> str:
+        """The proof in words with every step, row and list at length."""
+        reason = [self.reason] if self.reason else []
+        return "\n".join([*_numbered([s.full or s.text for s in self.steps]), *reason, self._therefore])
 
     def __str__(self) -> str:
+        return "\n".join([*([self.reasons] if self.reasons else []), self._therefore])
+
+    @property
+    def _claim(self) -> str:
         verb = "has" if self.fact == "certain" else "cannot have"
         who = f"{self.id} (as in {self.names[self.release]})" if self.release is not None else f"{self.id}"
-        return "\n".join([*([self.reasons] if self.reasons else []), f"Therefore {who} {verb} {self.value}."])
+        return f"{who} {verb} {self.value}"
+
+    @property
+    def _therefore(self) -> str:
+        return f"Therefore {self._claim}."
 
     def __repr__(self) -> str:
         verb = "certain" if self.fact == "certain" else "impossible"
@@ -164,8 +206,18 @@ class Contradiction(_Verifiable):
     def _replay(self) -> Replay:
         return proof_check.contradicts
 
+    @property
+    def summary(self) -> str:
+        """The contradiction in one sentence: what it leans on."""
+        return f"No assignment of values to persons fits {self.leans_on}."
+
+    @property
+    def full(self) -> str:
+        """The contradiction in words with every step, row and list at length."""
+        return "\n".join(_numbered([s.full or s.text for s in self.steps]))
+
     def __str__(self) -> str:
-        return "\n".join(_numbered(self.steps))
+        return "\n".join(_shortened(self.steps))
 
 
 def _members(told: Sequence[Release], reader: Reader) -> list[proof_check.Members] | None:
@@ -192,7 +244,20 @@ def _as_checked(row: WeighedRow | WeighedStatement) -> proof_check.Row:
     return (row.release, row.group, row.value, row.weight)
 
 
-def _numbered(steps: Sequence[Argument]) -> list[str]:
-    if len(steps) == 1:
-        return [steps[0].text]
-    return [f"{number}. {step.text}" for number, step in enumerate(steps, start=1)]
+def _numbered(texts: Sequence[str]) -> list[str]:
+    if len(texts) == 1:
+        return [texts[0]]
+    return [f"{number}. {text}" for number, text in enumerate(texts, start=1)]
+
+
+def _shortened(steps: Sequence[Argument]) -> list[str]:
+    """The first steps and the last ones; between them how many there are."""
+    lines = _numbered([step.text for step in steps])
+    between = len(lines) - FIRST_STEPS - LAST_STEPS
+    if between < 2:
+        return lines
+    return [*lines[:FIRST_STEPS], f"… {between} steps like these …", *lines[-LAST_STEPS:]]
+
+
+def _several(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from showthrough.inference.narrate import listed
+from showthrough.inference.words import listed
 from showthrough.report.content import AuditContent, Fact, View
 from showthrough.report.printable import printable
 from showthrough.report.tables import Column, WordTable
