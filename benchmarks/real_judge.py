@@ -84,6 +84,11 @@ def _judge(program: Program, claims: np.ndarray, behind: dict[int, list[str]], s
     if status == "open":
         said.unjudged += len(facts)
         return
+    raised = claims[point[claims] > CONFIRMED]
+    if program.point is not None and raised.size:  # the point it starts from is one of double precision: ask again
+        status, again = program.extreme(raised, seconds)
+        if status == "found":
+            point[raised] = again[raised]
     wrong = {fact for k in claims[point[claims] > REFUTED] for fact in behind[int(k)]}
     near = {fact for k in claims[point[claims] > CONFIRMED] for fact in behind[int(k)]} - wrong
     said.refuted += len(wrong)

@@ -16,7 +16,7 @@ _MET = 2e-12  # persons; a count that is missed by less needs no further sweep
 _ENOUGH_MET = 8e-12  # persons; below this a count is met, with room to what the checker asks
 _FAR = 4e-5  # relative move; the error of the final step is half its square
 _CLEARLY = 1e5  # a forced zero can hide above this multiple of the residual only behind huge weights
-_NOTHING = 1e-9  # what is below this where counts are missed is taken out before they are met
+_NOTHING = (1e-9, 1e-7, 1e-6)  # what is below where counts are missed is taken out before they are met
 _SWEEPS = 6
 _LONGER = (4.0, 16.0, 64.0)
 _ROUNDING = 1e-14  # of a probability
@@ -56,8 +56,10 @@ def correct(problem: Reduced, mu: Reals, *, enough: float = CLOSED, clock: Clock
     direction, far = work.direction, np.abs(work.x - work.mass) > _FAR * work.mass
     doubtful = work.doubtful()
     work.clip()
-    if (work.missed > work.met).any():
-        work.clear()
+    for nothing in _NOTHING:
+        if not (work.missed > work.met).any():
+            break
+        work.clear(nothing)
         work.meet(clock or Clock())
         work.clip()
     x, met = work.x, work.missed <= work.met
@@ -129,10 +131,10 @@ class _Correction:
             apart = np.abs(whole - self.x[:variables])
             np.maximum.at(self.missed, problem.signature_component[problem.signature], apart)
 
-    def clear(self) -> None:
+    def clear(self, nothing: float) -> None:
         """Take out next to nothing in components that miss their counts, and begin again from what is left."""
         short = (self.missed > self.met)[self.problem.term_component]
-        kept = np.where(short & (self.x < _NOTHING), 0.0, np.maximum(self.x, 0.0))
+        kept = np.where(short & (self.x < nothing), 0.0, np.maximum(self.x, 0.0))
         kept_x, missed, g = self.x, self.missed, self.g
         shares = self.problem.shares_of(kept)
         expected = self.kernel.gather(self.kernel.mass(shares))

@@ -35,7 +35,8 @@ NATS = 1e-10
 _SCALING_PASSES = 6
 _REACH = 3.0
 _FLOOR = 1e-300
-_DAMPED = 1e-7  # of the diagonal: the least damping that makes a difference
+DAMPED = 1e-2  # of the diagonal: how much to damp at first where many zeros may be forced
+_LEAST_DAMPED = 1e-7  # the least damping that makes a difference
 _MOST_DAMPED = 10.0
 
 
@@ -176,8 +177,8 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
 
 def _damped(damping: Reals, cut: Flags, gained: Reals) -> Reals:
     """How much to damp the next step, from how good this one was: gained, of what was promised."""
-    more = np.minimum(4 * np.maximum(damping, _DAMPED), _MOST_DAMPED)
-    less = np.where(damping / 6 < 1e-3 * _DAMPED, 0.0, damping / 6)
+    more = np.minimum(10 * np.maximum(damping, _LEAST_DAMPED), _MOST_DAMPED)
+    less = np.where(damping / 3 < 1e-3 * _LEAST_DAMPED, 0.0, damping / 3)
     return np.where(cut | (gained < 0.25), more, np.where(gained > 0.7, less, damping))
 
 

@@ -14,7 +14,7 @@ from showthrough.table.arrays import Ints
 
 _SECONDS = 60.0  # for the programs of one component of which no point that meets the counts is known
 _PER_ZERO = 0.01  # seconds for each zero that is to be proven, where such a point is known
-_LEAST = 4.0  # seconds
+_LEAST, _MOST = 4.0, 24.0  # seconds
 _LARGEST = 400_000  # terms of a component whose program fits in memory and time
 
 
@@ -32,7 +32,7 @@ def settle(face: Face, reduced: Reduced, corrected: Corrected, clock: Clock) -> 
         if size[component] <= _LARGEST and not clock.over:
             lp = program(reduced, int(component))
             known = bool(met[component])
-            seconds = min(_SECONDS, max(_LEAST, _PER_ZERO * doubts.size)) if known else _SECONDS
+            seconds = min(_MOST, max(_LEAST, _PER_ZERO * doubts.size)) if known else _SECONDS
             verdict = support.decide(face, lp, clock.at_most(seconds), feasible=known)
             if verdict.contradiction is not None:
                 raise Contradicted(verdict.contradiction)

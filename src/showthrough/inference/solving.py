@@ -6,6 +6,8 @@ tells how much it is worth, island by island.
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from showthrough.inference import islands, newton, recession
@@ -20,10 +22,13 @@ from showthrough.table.arrays import Flags, Reals
 
 _LONGEST = 16  # Newton steps of a burst
 _BURST = 4  # Newton steps before looking for what falls towards zero
-_PATIENCE = 60  # Newton steps without a find before the programs are asked
+_PATIENCE = 60  # Newton steps without a find before the programs are asked, where they are quick
+_LONG_PATIENCE = 150  # where they are slow
+_QUICK = 4000  # terms of components whose programs are quick
 _NEARLY = 20  # steps without a find before counts that are met are enough to try to finish
 _FEW_VARIABLES = 100_000  # up to here looking for islands with a closed form costs more than it saves
 _LITTLE = 2000  # variables
+_PROGRAMS = 6.0  # seconds for programs that make proofs of directions
 
 
 def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | None = None) -> tuple[Reals, Reals]:
@@ -98,8 +103,9 @@ class _Bursts:
     def __init__(self, face: Face, log: Log) -> None:
         self.face, self.log, self.clock = face, log, log.clock
         self.mu: Reals | None = None  # [rows of the problem]
-        self.damping = np.zeros(face.problem.rows.size)
+        self.damping = np.full(face.problem.rows.size, newton.DAMPED)
         self.spent = 0  # steps without a find
+        self.programs = _PROGRAMS
 
     def run(self, free: Remaining, start: Reals | None) -> tuple[Reduced, Corrected]:
         """Gives what is left as a problem of its own, and its answer."""
@@ -113,15 +119,16 @@ class _Bursts:
                 self._tell(solution.converged)
                 falling, corrected = solution.step, None
                 ready = solution.near if self.spent > _NEARLY else solution.converged
-                if ready.all() or self.spent > _PATIENCE or self.clock.over:
+                patience = _PATIENCE if reduced.rows.terms <= _QUICK else _LONG_PATIENCE
+                if ready.all() or self.spent > patience or self.clock.over:
                     corrected = self._correct(reduced, solution.mu)
                     if self.clock.over:
                         return reduced, corrected
                     falling = corrected.direction
-                    if not corrected.good.all() and self.spent <= _PATIENCE:
+                    if not corrected.good.all() and self.spent <= patience and not solution.converged.all():
                         falling, corrected = solution.step, None
                     elif not corrected.doubtful.any():
-                        if not corrected.far or self.spent > _PATIENCE:
+                        if not corrected.far or self.spent > patience:
                             return reduced, corrected
                         self.spent, self.mu = self.spent + 1, reduced.undo_rows(corrected.mu, self.face.problem)
                         continue
@@ -158,7 +165,10 @@ class _Bursts:
     def _take_falling(self, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
         """Exclude what the direction proves to be zero; say whether it was anything."""
         x, _ = reduced.sweeps.softmax(mu)
-        found = recession.prove(reduced, reduced.sweeps.mass(x), direction, self.clock)
+        programs = self.clock.at_most(self.programs)
+        began = time.monotonic()
+        found = recession.prove(reduced, reduced.sweeps.mass(x), direction, programs)
+        self.programs = max(0.0, self.programs - (time.monotonic() - began))
         zeros = reduced.term_of[found.zeros]
         zeros = zeros[zeros >= 0]
         if not zeros.size:

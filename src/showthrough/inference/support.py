@@ -51,13 +51,15 @@ def decide(face: Face, lp: Program, clock: Clock, *, feasible: bool = False) -> 
     ``feasible`` says that a point which meets the counts is known.
     """
     none = np.zeros(face.problem.terms, dtype=bool)
-    if not feasible:
+    small = lp.A.shape[1] <= _SMALL
+    if small and not feasible:
         overfull = contradiction(face, lp, clock)
         if overfull is not None:
             return Support(none, [], overfull)
-    found = _support_program(lp, clock)
-    if found is None:
-        return Support(none, [], decided=False)
+    found = _support_program(lp, clock if small or feasible else clock.at_most(clock.left() / 2))
+    if found is None:  # a solution of that program meets the counts
+        overfull = None if small or feasible else contradiction(face, lp, clock)
+        return Support(none, [], overfull, decided=False)
     zeros = none.copy()
     zeros[lp.term_of[(found[0] < 0.5) & (lp.term_of >= 0)]] = True
     return Support(zeros, _proofs(face, lp, found, zeros, clock))
