@@ -51,7 +51,7 @@ class MicroaggregatedKind(Kind):
         chosen = {name: source.options.get(name, default) for name, default in DEFAULTS.items()}
         _check_options(source, **chosen)
         grouped.check(source)
-        source = replace(source, rows=_hidden(source.rows, roles.quasi))
+        source = replace(source, rows=_hidden(source.rows, roles.quasi, chosen["nominal"]))
         ordinal = {c: _levels(c, levels, where) for c, levels in chosen["ordinal"].items()}
         cells = {c: _centroids(source, c, ordinal.get(c), nominal=c in chosen["nominal"]) for c in roles.quasi}
         spread = {c: _spread(source, c) for c in roles.spread.values()}
@@ -86,8 +86,10 @@ class MicroaggregatedKind(Kind):
         return release.locate == "nearest"
 
 
-def _hidden(rows: pl.DataFrame, quasi: Sequence[str]) -> pl.DataFrame:
-    """Suppressed records show nothing, however that is printed; a star shows nothing anywhere."""
+def _hidden(rows: pl.DataFrame, quasi: Sequence[str], nominal: Sequence[str]) -> pl.DataFrame:
+    """Suppressed records show nothing, however that is printed, and neither does a star that is not a name."""
+    if set(quasi) <= set(nominal):
+        return rows  # a star may be a name like any other
     stars, marked = {}, []
     for name in quasi:
         column = rows[name].alias("cell")  # methods of a series take a name such as ^q$ for a pattern
@@ -99,7 +101,7 @@ def _hidden(rows: pl.DataFrame, quasi: Sequence[str]) -> pl.DataFrame:
             stars[name] = column.is_null()
             marked.append(column.is_null() | (column.is_nan().fill_null(True) if column.dtype.is_float() else False))
     suppressed = np.logical_and.reduce([own.to_numpy() for own in marked])
-    nothing = {name: pl.Series(stars[name].to_numpy() | suppressed) for name in stars}
+    nothing = {c: pl.Series(suppressed if c in nominal else stars[c].to_numpy() | suppressed) for c in stars}
     return table_of({c: rows[c].alias("cell").set(nothing[c], None) if c in nothing else rows[c] for c in rows.columns})
 
 
