@@ -9,6 +9,7 @@ from showthrough.errors import (
     ChangedValueError,
     ContradictionError,
     InputError,
+    NotProvenError,
     UnknownPersonError,
     UnknownValueError,
 )
@@ -109,3 +110,37 @@ def test_an_unknown_value_is_no_unknown_person():
         post.explain("ann", "z")
     assert not isinstance(caught.value, UnknownPersonError)
     assert isinstance(caught.value, KeyError)
+
+
+CLASH = [
+    release([([1, 2, 3], ["a", "a", "b"]), ([4, 5], ["c", "d"])], "D1"),
+    release([([1, 2, 3], ["a", "b", "b"]), ([4, 5], ["c", "d"])], "D2"),
+]
+
+
+def test_a_contradiction_is_set_aside_and_everybody_else_is_answered():
+    post = infer(CLASH)
+    assert dict(zip(post.ids, post.states(), strict=True)) == {
+        1: "relaxed", 2: "relaxed", 3: "relaxed", 4: "exact", 5: "exact"
+    }  # fmt: skip
+    assert post.certificate.persons_by_state == {"exact": 2, "relaxed": 3}
+    assert post.certificate.contradictions == len(post.contradictions) == 1
+    assert post.contradictions[0].contradiction.verify(CLASH)
+    frame = post.to_frame()
+    assert frame.filter(frame["id"] <= 3)["p"].null_count() == 6
+    assert post.of(4) == pytest.approx({"c": 0.5, "d": 0.5})
+    assert set(post.proven()["id"]) <= {4, 5}
+    assert post.unsettled().tolist() == [True] * 3 + [False] * 2
+    with pytest.raises(NotProvenError):
+        post.explain(1, "a")
+
+
+def test_bounds_of_a_contradiction_say_nothing():
+    frame = infer(CLASH).bounds()
+    assert set(frame.filter(frame["id"] <= 3).select("lower", "upper").rows()) == {(0.0, 1.0)}
+
+
+def test_no_time_is_no_silence():
+    post = infer([*CLASH[:1], release([([1, 2, 3], ["a", "a", "b"]), ([4, 5], ["c", "d"])], "D2")], seconds=0)
+    assert set(post.states()) <= {"exact", "certified", "uncertified", "undecided"}
+    assert post.ids.len() == 5

@@ -258,6 +258,7 @@ class Posterior:
         """The least and greatest possible probability of every value that is not proven impossible:
         id, value, lower, upper.
 
+        Who is undecided or in releases that contradict each other may have any probability of any value.
         For everybody, for the given ids, or for persons whose likeliest value has at least the
         probability ``above``. With several ``workers`` (processes) call it from a script whose start is
         guarded by ``if __name__ == "__main__"``.
@@ -268,7 +269,10 @@ class Posterior:
         if above is not None:
             people = people[solved.largest[people] >= above]
         asked = np.unique(solved.of_person[people])
-        lower, upper = bounds(solved.face, solved.pairs, asked, workers=workers, progress=progress)
+        known = asked[solved.consistent[asked]]
+        lower, upper = bounds(solved.face, solved.pairs, known, workers=workers, progress=progress)
+        open_pairs = ~solved.consistent[solved.pairs.signature]
+        lower[open_pairs], upper[open_pairs] = 0.0, 1.0
         wanted = np.flatnonzero(solved.pairs.alive & np.isin(solved.pairs.signature, asked))
         columns = pl.Series("lower", lower[wanted]), pl.Series("upper", upper[wanted])
         return solved.per_person(wanted, *columns, people=people)
