@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from showthrough import infer
@@ -31,6 +31,7 @@ def is_named(person):
 
 
 @settings(max_examples=40, deadline=None)
+@example(616, "split", True)  # an id that is split, not taken for absent
 @given(st.integers(0, 2**32), st.sampled_from(["refuse", "split"]), st.booleans())
 def test_probabilities_facts_and_contradictions(seed, changed, tampered):
     case = located(seed, tampered=tampered)

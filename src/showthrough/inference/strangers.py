@@ -18,7 +18,7 @@ from showthrough.errors import ContradictionError
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.problem import Problem, build, collapse, orphan_rows
 from showthrough.inference.splitting import split_told
-from showthrough.register.changed import REFUSE
+from showthrough.register.changed import REFUSE, SPLIT
 from showthrough.register.reader import Reader
 from showthrough.register.register import Register
 from showthrough.register.relaxing import guessed
@@ -33,7 +33,7 @@ def placed(history: History) -> tuple[History, Problem, Ints]:
     Rows that stay orphans are a contradiction.
     """
     while True:
-        reader = _with_absent(history)
+        reader = None if history.changed.otherwise == SPLIT else _with_absent(history)
         if reader is not None:
             history = encode(history.releases, changed=history.changed, reader=reader)
             continue
