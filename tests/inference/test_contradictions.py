@@ -140,6 +140,12 @@ def test_bounds_of_a_contradiction_say_nothing():
     assert set(frame.filter(frame["id"] <= 3).select("lower", "upper").rows()) == {(0.0, 1.0)}
 
 
+def test_worlds_and_whole_values_leave_a_contradiction_out():
+    post = infer(CLASH)
+    assert set(post.worlds()["id"]) == {4, 5}
+    assert set(post.proven(integral=True)["id"]) <= {4, 5}
+
+
 def test_no_time_is_no_silence():
     post = infer([*CLASH[:1], release([([1, 2, 3], ["a", "a", "b"]), ([4, 5], ["c", "d"])], "D2")], seconds=0)
     assert set(post.states()) <= {"exact", "certified", "uncertified", "undecided"}

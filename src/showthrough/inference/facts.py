@@ -43,7 +43,7 @@ def proven(solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | N
         (by_sets, "certain", "sets"),
         (alone & ~by_sets, "certain", "counts"),
         (~pairs.alive & known[pairs.signature], "impossible", "counts"),
-        *(whole() if whole else []),
+        *((flags & known[pairs.signature], fact, by) for flags, fact, by in (whole() if whole else [])),
     ]
     parts = [_per_person(solved, pairs.signature[flags], pairs.value[flags], fact, by) for flags, fact, by in kinds]
     signature, value = outside_common(solved)

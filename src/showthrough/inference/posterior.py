@@ -226,6 +226,8 @@ class Posterior:
         from showthrough.inference.integral import world_shares
 
         solved, people = self._solved, self._solved.called(ids)
+        if ids is None:  # where releases may contradict each other there may be no world
+            people = people[solved.consistent[solved.of_person[people]]]
         asked, refuse = solved.of_person[people], ids is not None
         found = world_shares(solved.face, solved.mu, asked, most_states=most_states, seconds=seconds, refuse=refuse)
         known = np.flatnonzero(~np.isnan(found.share) & solved.pairs.alive)
