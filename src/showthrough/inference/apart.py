@@ -21,6 +21,7 @@ from showthrough.table.arrays import Flags, Ints, Reals
 
 _LARGE = 0.1  # of all persons; contradictory islands that hold more are answered by counts that give way
 _ALL, _EACH = 20.0, 5.0  # seconds for short explanations of contradictions
+_GUESSED = "The releases contradict each other where persons are located by a guess."
 _EXPLAINED = 50  # contradictions that are explained one by one; further ones are counted
 
 
@@ -56,8 +57,11 @@ class Apart:
 class Isolation:
     """Solves a problem again and again until what is left does not contradict itself."""
 
-    def __init__(self, history: History, problem: Problem, of_person: Ints, log: Log, *, refuse: bool) -> None:
-        self.history, self.problem, self.of_person, self.log, self.refuse = history, problem, of_person, log, refuse
+    def __init__(
+        self, history: History, problem: Problem, of_person: Ints, log: Log, *, refuse: bool, guessed: bool = False
+    ) -> None:
+        self.history, self.problem, self.of_person, self.log = history, problem, of_person, log
+        self.refuse, self.guessed = refuse, guessed  # whoever guessed gives way, and needs no explanation
         self.contradictions: list[SetAside] = []
         self.explaining = log.clock.at_most(_ALL)
         self.left = np.ones(problem.signatures, dtype=bool)
@@ -94,6 +98,8 @@ class Isolation:
 
     def _set_aside(self, face: Face, found: Contradicted) -> None:
         """Take the islands of a contradiction out."""
+        if self.guessed:
+            raise ContradictionError(_GUESSED)
         island = islands.labelled(self.problem)
         if found.weights is None:
             mine = island.signature == island.signature[self.problem.signature[found.emptied or 0]]

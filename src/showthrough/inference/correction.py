@@ -18,6 +18,7 @@ _FAR = 4e-5  # relative move; the error of the final step is half its square
 _CLEARLY = 1e5  # a forced zero can hide above this multiple of the residual only behind huge weights
 _NOTHING = (1e-9, 1e-7, 1e-6)  # what is below where counts are missed is taken out before they are met
 _SWEEPS = 6
+_LIFTED = (1e-3, 1e-5, 1e-7)  # where to look for points that show what is possible
 _LONGER = (4.0, 16.0, 64.0)
 _ROUNDING = 1e-14  # of a probability
 CLOSED = 2e-11  # nats in a component; a tenth of what is exact
@@ -51,8 +52,9 @@ def correct(problem: Reduced, mu: Reals, *, enough: float = CLOSED, clock: Clock
     if not problem.components:
         none = np.empty(0, dtype=bool)
         return Corrected(np.empty(0), mu, none, False, np.zeros(0), 0, none, none)
+    clock = clock or Clock()
     work = _Correction(problem, mu)
-    work.meet(clock or Clock())
+    work.meet(clock)
     direction, far = work.direction, np.abs(work.x - work.mass) > _FAR * work.mass
     doubtful = work.doubtful()
     work.clip()
@@ -60,10 +62,12 @@ def correct(problem: Reduced, mu: Reals, *, enough: float = CLOSED, clock: Clock
         if not (work.missed > work.met).any():
             break
         work.clear(nothing)
-        work.meet(clock or Clock())
+        work.meet(clock)
         work.clip()
     x, met = work.x, work.missed <= work.met
     mu, gap = work.moved(direction, x)
+    if doubtful.any() and not clock.over:
+        doubtful &= ~work.raised(x, doubtful, clock)
     good, rest = met & (gap <= enough), bool((far & ~doubtful).any())
     return Corrected(x, mu, doubtful, rest, direction, work.kernel.passes, met, good)
 
@@ -130,6 +134,29 @@ class _Correction:
             whole = sum_by(seats.owner, self.x[problem.rows.places(seats)], variables)
             apart = np.abs(whole - self.x[:variables])
             np.maximum.at(self.missed, problem.signature_component[problem.signature], apart)
+
+    def raised(self, x: Reals, doubtful: Flags, clock: Clock) -> Flags:
+        """[terms] doubtful ones that are clearly positive in another point that meets the counts, and so are possible.
+
+        An honest probability may be as small as the rounding. Points where nothing is small tell it from a forced zero:
+        all that is small is lifted, and the counts are met from there. A forced zero falls back.
+        """
+        owner = self.problem.term_component
+        found, open_terms = np.zeros(doubtful.size, dtype=bool), doubtful.copy()
+        for height in _LIFTED:
+            shares = self.problem.shares_of(np.maximum(x, height))
+            expected = self.kernel.gather(self.kernel.mass(shares))
+            self._begin(shares, self.kernel.missed(self.given, expected, self.mu))
+            self.meet(clock)
+            inside = np.ones(self.missed.size, dtype=bool)
+            inside[owner[self.x < 0]] = False
+            inside &= self.missed <= self.met
+            clear = (self.x > _CLEARLY * np.maximum(self.missed, self.floor)[owner]) & inside[owner]
+            found |= open_terms & clear
+            open_terms &= ~found
+            if not open_terms.any() or clock.over:
+                break
+        return found
 
     def clear(self, nothing: float) -> None:
         """Take out next to nothing in components that miss their counts, and begin again from what is left."""

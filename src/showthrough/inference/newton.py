@@ -63,6 +63,7 @@ def solve(
     start: Reals | None = None,
     damping: Reals | None = None,
     max_steps: int = 60,
+    max_passes: int | None = None,
     clock: Clock | None = None,
 ) -> Solution:
     """Minimise F in every component, in at most ``max_steps`` Newton steps.
@@ -83,7 +84,8 @@ def solve(
         diagonal = kernel.diagonal(here.x)
         met, done = _near_enough(kernel, here.g, diagonal)
         near[active], converged[active[done]] = met, True
-        if done.all() or steps == max_steps or clock.over:
+        spent = max_passes is not None and steps > 0 and passes + kernel.passes > max_passes
+        if done.all() or steps == max_steps or spent or clock.over:
             break
         if done.any():
             keep = ~done

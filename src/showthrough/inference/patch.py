@@ -45,6 +45,21 @@ class Patch:
         """[terms] all of them."""
         return np.ones(self.inside.terms, dtype=bool)
 
+    def surplus(self, weights: Ints) -> Ints | None:
+        """[clusters] what persons score at best beyond what the counts reach; None: no whole number might hold it."""
+        inside = self.inside
+        layers = inside.sure.shape[0] + len(inside.seats) + float(np.abs(inside.stated.coefficient).sum())
+        heaviest = float(np.abs(weights).max(initial=0)) * layers
+        crowd = float(self.weight.sum() + np.abs(inside.lower).sum() + np.abs(inside.upper).sum())
+        if heaviest * crowd >= 2.0**62:
+            return None
+        best = np.maximum.reduceat(inside.scores(weights, self.everything), self.start[:-1])
+        found = np.zeros(self.clusters, dtype=np.int64)
+        np.add.at(found, self.signature_cluster, self.weight.astype(np.int64) * best)
+        reached = inside.lower * np.maximum(weights, 0) - inside.upper * np.maximum(-weights, 0)
+        np.subtract.at(found, self.row_cluster, reached)
+        return found
+
 
 def cut_out(problem: Reduced, rows: Ints) -> Patch:
     """The rows with every signature that has a variable on them."""

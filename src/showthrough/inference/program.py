@@ -27,8 +27,17 @@ class Program:
     spare: Reals  # how much more than b a row may hold
     ones: int
     variables: int  # columns that are variables; candidates follow
-    term_of: Ints
-    row_of: Ints
+    part: Reduced  # the component
+
+    @property
+    def term_of(self) -> Ints:
+        """[columns] the term of the full problem; −1: a group that is certain."""
+        return self.part.term_of
+
+    @property
+    def row_of(self) -> Ints:
+        """The row of the full problem behind each Relation row."""
+        return self.part.row_of
 
     @property
     def relation(self) -> slice:
@@ -81,7 +90,7 @@ def program(reduced: Reduced, component: int) -> Program:
     b[:signatures], b[signatures : signatures + rows.size] = part.weight, rows.lower
     spare = np.zeros(total)
     spare[signatures : signatures + rows.size] = rows.upper - rows.lower
-    return Program(A, b, spare, signatures, variables, part.term_of, part.row_of)
+    return Program(A, b, spare, signatures, variables, part)
 
 
 def extreme_point(lp: Program, variable: int, sign: float) -> Reals:

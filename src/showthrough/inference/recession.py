@@ -27,6 +27,8 @@ FALLING = 0.3  # drop per step from which a small variable is suspected
 SMALL = 0.05
 _STILL = 0.02  # rows that move less take no part
 _LIMIT = 1e6  # largest weight worth trying
+_SHORT = 1e-7  # of what is counted: below, a sum that is too small may be rounding
+_FINER = (1, 2, 6, 20, 100, 1000, 10_000, 100_000, 1_000_000)  # the largest weight of a contradiction
 _CLUSTER = 3000  # terms of a cluster that a program settles in a second or so
 
 
@@ -47,15 +49,67 @@ def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None) -
     falling = (_drops(problem, flat) > FALLING) & (mass < SMALL)
     patch = cut_out(problem, _rows_near(problem, flat, falling))
     asked = falling[patch.terms]
-    open_clusters = np.ones(patch.clusters, dtype=bool)
-    weights = np.zeros(patch.rows.size, dtype=np.int64)
-    zeros = np.zeros(patch.terms.size, dtype=bool)
+    found = _Weighings(patch, asked)
     for candidate in _roundings(patch, flat[patch.rows]):
-        _accept(patch, candidate, asked, open_clusters, weights, zeros)
-    for candidate in _by_programs(patch, np.flatnonzero(open_clusters), asked, clock):
-        _accept(patch, candidate, asked, open_clusters, weights, zeros)
-    used = np.flatnonzero(weights)
-    return Found(patch.rows[used], weights[used], patch.row_cluster[used], patch.terms[zeros])
+        found.accept(candidate)
+    if found.open.any():
+        better = _projected(problem, falling, flat, more_than=int(found.zeros.sum()))
+        if better is not None:
+            return better.found()
+    for candidate in _by_programs(patch, np.flatnonzero(found.open), asked, clock):
+        found.accept(candidate)
+    return found.found()
+
+
+def overfull(problem: Reduced, *directions: Reals) -> tuple[Ints, Ints] | None:
+    """Rows and whole weights under which the counts add up to more than all persons together can score.
+
+    Where the counts contradict each other the dual falls without end, along a direction of which a strict inequality
+    holds: rounded finely enough, it is a proof. None if no direction shows that.
+    """
+    for d in directions:
+        flat = without_group_constants(problem, d)
+        score = problem.sweeps.spread(flat)
+        best = problem.weight * np.maximum.reduceat(score, problem.start[:-1])
+        up, down = np.maximum(flat, 0.0), np.maximum(-flat, 0.0)
+        reached: Reals = np.subtract(problem.rows.lower * up, problem.rows.upper * down, dtype=np.float64)
+        surplus = sum_by(problem.signature_component, best, problem.components)
+        surplus -= sum_by(problem.row_component, reached, problem.components)
+        size = sum_by(problem.row_component, np.abs(reached), problem.components)
+        short = surplus < -_SHORT * size
+        if short.any():
+            found = _overfull(problem, np.where(short[problem.row_component], flat, 0.0))
+            if found is not None:
+                return found
+    return None
+
+
+def _overfull(problem: Reduced, flat: Reals) -> tuple[Ints, Ints] | None:
+    unit = flat / max(float(np.abs(flat).max()), _STILL)
+    for scale in _FINER:
+        whole = np.rint(scale * unit).astype(np.int64)
+        patch = cut_out(problem, np.flatnonzero(whole))
+        surplus = patch.surplus(whole[patch.rows])
+        if surplus is not None and (surplus < 0).any():
+            worst = patch.row_cluster == np.argmin(surplus)
+            return patch.rows[worst], whole[patch.rows[worst]]
+    return None
+
+
+def _projected(problem: Reduced, falling: Flags, flat: Reals, *, more_than: int) -> _Weighings | None:
+    """The first whole direction near the given one that proves all that falls, or else the one that proves most."""
+    from showthrough.inference.projection import whole_directions  # loads sparse matrices
+
+    best: _Weighings | None = None
+    for whole in whole_directions(problem, falling, flat):
+        patch = cut_out(problem, np.flatnonzero(whole))
+        tried = _Weighings(patch, falling[patch.terms])
+        tried.accept(whole[patch.rows])
+        if tried.zeros.sum() > more_than:
+            best, more_than = tried, int(tried.zeros.sum())
+        if best is tried and not tried.open.any():
+            break
+    return best
 
 
 def without_group_constants(problem: Reduced, d: Reals) -> Reals:
@@ -107,34 +161,41 @@ def _roundings(patch: Patch, d: Reals) -> Iterator[Reals]:
     yield np.sign(d)
 
 
-def _accept(patch: Patch, candidate: Reals, asked: Flags, open_clusters: Flags, weights: Ints, zeros: Flags) -> None:
-    """Take over the clusters in which the candidate proves every falling term (or the most so far)."""
-    if not open_clusters.any():
-        return
-    whole, inside = candidate.astype(np.int64), patch.inside
-    layers = inside.sure.shape[0] + len(inside.seats) + float(np.abs(inside.stated.coefficient).sum())
-    heaviest = float(np.abs(whole).max(initial=0)) * layers
-    crowd = float(patch.weight.sum() + np.abs(inside.lower).sum() + np.abs(inside.upper).sum())
-    if heaviest * crowd >= 2.0**62:
-        return  # sums might leave the whole numbers
-    score = inside.scores(whole, patch.everything)
-    best = np.maximum.reduceat(score, patch.start[:-1])
-    surplus = np.zeros(patch.clusters, dtype=np.int64)
-    np.add.at(surplus, patch.signature_cluster, patch.weight.astype(np.int64) * best)
-    reached = inside.lower * np.maximum(whole, 0) - inside.upper * np.maximum(-whole, 0)
-    np.subtract.at(surplus, patch.row_cluster, reached)
-    below = score < best[patch.signature]
-    proven = inside.behind(whole, patch.everything)
-    proven &= ~below[inside.owner]
-    proven[: below.size] = below
-    proven &= (surplus == 0)[patch.cluster]
-    before = sum_by(patch.cluster, zeros.astype(np.float64), patch.clusters)
-    now = sum_by(patch.cluster, proven.astype(np.float64), patch.clusters)
-    better = open_clusters & (now > before)
-    weights[better[patch.row_cluster]] = whole[better[patch.row_cluster]]
-    zeros[better[patch.cluster]] = proven[better[patch.cluster]]
-    left = sum_by(patch.cluster, (asked & ~zeros).astype(np.float64), patch.clusters)
-    open_clusters &= left > 0
+class _Weighings:
+    """The weights that prove most in each cluster of a patch, and what they prove."""
+
+    def __init__(self, patch: Patch, asked: Flags) -> None:
+        self.patch, self.asked = patch, asked
+        self.open = np.ones(patch.clusters, dtype=bool)  # clusters with something that falls and is not proven
+        self.weights = np.zeros(patch.rows.size, dtype=np.int64)
+        self.zeros = np.zeros(patch.terms.size, dtype=bool)
+
+    def accept(self, candidate: Reals | Ints) -> None:
+        """Take over the clusters in which the candidate proves every falling term (or the most so far)."""
+        patch, inside = self.patch, self.patch.inside
+        if not self.open.any():
+            return
+        whole = candidate.astype(np.int64)
+        surplus = patch.surplus(whole)
+        if surplus is None:
+            return
+        score = inside.scores(whole, patch.everything)
+        below = score < np.maximum.reduceat(score, patch.start[:-1])[patch.signature]
+        proven = inside.behind(whole, patch.everything) | below[inside.owner]
+        proven &= (surplus == 0)[patch.cluster]
+        before = sum_by(patch.cluster, self.zeros.astype(np.float64), patch.clusters)
+        now = sum_by(patch.cluster, proven.astype(np.float64), patch.clusters)
+        better = self.open & (now > before)
+        self.weights[better[patch.row_cluster]] = whole[better[patch.row_cluster]]
+        self.zeros[better[patch.cluster]] = proven[better[patch.cluster]]
+        left = sum_by(patch.cluster, (self.asked & ~self.zeros).astype(np.float64), patch.clusters)
+        self.open &= left > 0
+
+    def found(self) -> Found:
+        """What is proven, told of the reduced problem."""
+        used = np.flatnonzero(self.weights)
+        rows, cluster = self.patch.rows[used], self.patch.row_cluster[used]
+        return Found(rows, self.weights[used], cluster, self.patch.terms[self.zeros])
 
 
 def _by_programs(patch: Patch, clusters: Ints, asked: Flags, clock: Clock) -> Iterator[Reals]:

@@ -1,7 +1,8 @@
 """Presolve as reversible steps: each returns a smaller problem and how to undo it.
 
 The chain: drop the proven zeros, fix the persons who have one value and one group left, drop rows that no
-variable serves any more, and order everything by connected component.
+variable serves any more, take together values that hang on no row (`bunches`), and order everything by connected
+component.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from showthrough.inference import graphs
+from showthrough.inference.bunches import Bunches, merge
 from showthrough.inference.passes import Sweeps, sweeps_over
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining, choices_of, loose
@@ -39,8 +41,9 @@ class Reduced:
     components: int
     variable_of: Ints  # [v] the variable of the full problem
     row_of: Ints  # [rows] the row of the full problem
-    candidate_of: Ints  # [candidates] the term of the full problem; −1: a group that is certain
+    candidate_of: Ints  # [candidates] the term of the full problem; −1: a group that is certain, or one of many
     log_prior: Reals | None = None  # [v]
+    bunches: Bunches | None = None  # what single variables stand for; None: each for itself
 
     @property
     def count(self) -> Ints:
@@ -73,6 +76,16 @@ class Reduced:
         """How passes over the variables are made; prepared once."""
         return sweeps_over(self)
 
+    def behind(self, terms: Ints) -> Ints:
+        """The terms of the full problem that some terms stand for."""
+        found = self.term_of[terms]
+        found = found[found >= 0]
+        if self.bunches is None:
+            return found
+        variables = np.zeros(self.rows.variables, dtype=bool)
+        variables[self.rows.owner[terms]] = True
+        return np.union1d(found, self.bunches.behind(variables))
+
     def undo(self, terms: Reals, problem: Problem, alive: Flags) -> Reals:
         """The full answer over terms: zeros where excluded, what was found where some row weighs a choice.
 
@@ -82,6 +95,8 @@ class Reduced:
         full = shares(problem, alive)
         variables = self.variable_of.size
         full[self.variable_of] = terms[:variables]
+        if self.bunches is not None:
+            self.bunches.spread(terms[:variables], full)
         _seat_evenly(problem, alive, full)
         real = self.candidate_of >= 0
         full[self.candidate_of[real]] = terms[variables:][real]
@@ -98,7 +113,8 @@ class Reduced:
         number = ranks(keep)
         signatures = keep[self.signature_component]
         length = np.diff(self.start)
-        variables = np.flatnonzero(np.repeat(signatures, length))
+        chosen_variables = np.repeat(signatures, length)
+        variables = np.flatnonzero(chosen_variables)
         chosen = np.flatnonzero(keep[self.row_component])
         rows, candidates = self.rows.over(variables)
         return replace(
@@ -114,6 +130,7 @@ class Reduced:
             row_of=self.row_of[chosen],
             candidate_of=self.candidate_of[candidates],
             log_prior=None if self.log_prior is None else self.log_prior[variables],
+            bunches=None if self.bunches is None else self.bunches.at(ranks(chosen_variables)),
         )
 
     def parts(self) -> Iterator[Reduced]:
@@ -143,6 +160,7 @@ class Reduced:
             row_of=self.row_of[rows],
             candidate_of=self.candidate_of[candidates],
             log_prior=None if self.log_prior is None else self.log_prior[span],
+            bunches=None if self.bunches is None else self.bunches.within(span),
         )
 
     def shares_of(self, mass: Reals) -> Reals:
@@ -173,19 +191,35 @@ def reduce(problem: Problem, alive: Flags, rows: Rows | None = None) -> Reduced:
     return reduced_to(free, rows)
 
 
-def reduced_to(free: Remaining, rows: Rows | None = None) -> Reduced:
-    """What remains as a problem of its own; ``rows`` may have tighter counts than those of the problem."""
+def reduced_to(free: Remaining, rows: Rows | None = None, *, merging: bool = False) -> Reduced:
+    """What remains as a problem of its own; ``rows`` may have tighter counts than those of the problem.
+
+    With ``merging`` values that hang on no row are taken together.
+    """
     problem, signature = free.problem, free.signature
     left, row_of, candidate_of = _left_rows(free, rows)
     first = np.flatnonzero(np.append(True, signature[1:] != signature[:-1])) if signature.size else free.variable
     own, start = signature[first], np.append(first, signature.size)
+    variable_of, bunches = free.variable, None
+    log_prior = None if problem.log_prior is None else problem.log_prior[variable_of]
+    merged = merge(left, start, variable_of, log_prior) if merging else None
+    if merged is not None:
+        bunches, log_prior = merged.bunches, merged.log_prior
+        left, chosen = left.over(merged.kept)
+        variable_of, candidate_of = variable_of[merged.kept], candidate_of[chosen]
+        several = np.zeros(variable_of.size, dtype=bool)
+        several[bunches.owner] = True
+        candidate_of[several[left.owner[left.variables :]]] = -1  # they are outside, each with its own part
+        start = np.searchsorted(merged.kept, start)
     component, row_component, components = _components(start, left)
-    variable_of = free.variable
     if (component[1:] < component[:-1]).any():
         order = np.argsort(component, kind="stable")
         own, component = own[order], component[order]
         at, length = items_of(start, order)
         variable_of, start = variable_of[at], starts(length)
+        log_prior = None if log_prior is None else log_prior[at]
+        if bunches is not None:
+            bunches = bunches.at(np.argsort(at))
         left, chosen = left.over(at)
         candidate_of = candidate_of[chosen]
     if (row_component[1:] < row_component[:-1]).any():
@@ -204,7 +238,8 @@ def reduced_to(free: Remaining, rows: Rows | None = None) -> Reduced:
         variable_of=variable_of,
         row_of=row_of,
         candidate_of=candidate_of,
-        log_prior=None if problem.log_prior is None else problem.log_prior[variable_of],
+        log_prior=log_prior,
+        bunches=bunches,
     )
 
 

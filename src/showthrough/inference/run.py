@@ -58,7 +58,7 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
             strict = replace(wanted.changed, otherwise=REFUSE)
             with log.stage("reading groups"):
                 history = encode(releases, changed=strict, reader=reader)
-            return answered(history, log, refuse=True)
+            return answered(history, log, refuse=True, guessed=True)
         except ContradictionError:
             reader = wider
     with log.stage("reading groups"):
@@ -66,12 +66,16 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
     return answered(history, log, refuse=wanted.contradictions == "refuse")
 
 
-def answered(history: History, log: Log, *, refuse: bool = True) -> tuple[Solved, Certificate]:
-    """What follows from a history; ``refuse`` says that a contradiction is an error, not a part of the answer."""
+def answered(history: History, log: Log, *, refuse: bool = True, guessed: bool = False) -> tuple[Solved, Certificate]:
+    """What follows from a history; ``refuse`` says that a contradiction is an error, not a part of the answer.
+
+    Where persons are ``guessed`` to be, the error comes without an explanation: the guess gives way.
+    """
     with log.stage("reading groups"):
         history, problem, of_person = placed(history)
     tolerant = history.changed.otherwise == TOLERATE
-    apart = Isolation(history, problem, of_person, log, refuse=refuse and not tolerant).run(Face.whole(problem))
+    refusing = refuse and not tolerant
+    apart = Isolation(history, problem, of_person, log, refuse=refusing, guessed=guessed).run(Face.whole(problem))
     doubts = None
     if tolerant:
         history, of_person, apart, doubts = _tolerated(history, of_person, apart, log, refuse=refuse)

@@ -27,8 +27,8 @@ def settle(face: Face, reduced: Reduced, corrected: Corrected, clock: Clock) -> 
     found = False
     for component in concerned[np.argsort(size[concerned], kind="stable")]:
         mine = np.zeros(face.problem.terms, dtype=bool)
-        doubts = reduced.term_of[doubtful & (owner == component)]
-        mine[doubts[doubts >= 0]] = True
+        doubts = reduced.behind(np.flatnonzero(doubtful & (owner == component)))
+        mine[doubts] = True
         if size[component] <= _LARGEST and not clock.over:
             lp = program(reduced, int(component))
             known = bool(met[component])
@@ -39,8 +39,7 @@ def settle(face: Face, reduced: Reduced, corrected: Corrected, clock: Clock) -> 
             found |= _exclude(face, verdict.proofs)
             if verdict.decided:
                 mine = verdict.zeros
-        terms = reduced.term_of[owner == component]
-        terms = terms[terms >= 0]
+        terms = reduced.behind(np.flatnonzero(owner == component))
         face.suspects[terms] = (mine & face.alive)[terms]
     return found
 

@@ -22,6 +22,7 @@ from showthrough.table.arrays import Flags, Reals
 
 _LONGEST = 16  # Newton steps of a burst
 _BURST = 4  # Newton steps before looking for what falls towards zero
+_PASSES = 60  # of a burst after which no further step is begun: where passes grow many, something is likely to fall
 _PATIENCE = 60  # Newton steps without a find before the programs are asked, where they are quick
 _LONG_PATIENCE = 150  # where they are slow
 _QUICK = 4000  # terms of components whose programs are quick
@@ -78,7 +79,8 @@ def _reduced(face: Face, free: Remaining) -> Reduced:
     """What remains and is weighed by some row."""
     if face.problem.plain:
         return reduced_to(free)
-    return reduced_to(free.only(~unweighed(face.problem, face.alive)[free.signature]), face.rows)
+    weighed = ~unweighed(face.problem, face.alive)[free.signature]
+    return reduced_to(free.only(weighed), face.rows, merging=True)
 
 
 def _at_once(face: Face, free: Remaining, log: Log, start: Reals | None) -> tuple[Reduced, Corrected] | None:
@@ -104,6 +106,7 @@ class _Bursts:
         self.face, self.log, self.clock = face, log, log.clock
         self.mu: Reals | None = None  # [rows of the problem]
         self.damping = np.full(face.problem.rows.size, newton.DAMPED)
+        self.from_here: Reals | None = None  # [rows of the problem] multipliers after the first burst
         self.spent = 0  # steps without a find
         self.programs = _PROGRAMS
 
@@ -117,6 +120,7 @@ class _Bursts:
                     reduced, burst = _reduced(self.face, free), _BURST
                 solution = self._burst(reduced, burst)
                 self._tell(solution.converged)
+                self._refuse_overfull(reduced, solution)
                 falling, corrected = solution.step, None
                 ready = solution.near if self.spent > _NEARLY else solution.converged
                 patience = _PATIENCE if reduced.rows.terms <= _QUICK else _LONG_PATIENCE
@@ -146,11 +150,26 @@ class _Bursts:
 
     def _burst(self, reduced: Reduced, steps: int) -> newton.Solution:
         rows, start = reduced.row_of, None if self.mu is None else self.mu[reduced.row_of]
-        solution = newton.solve(reduced, start=start, damping=self.damping[rows], max_steps=steps, clock=self.clock)
+        solution = newton.solve(
+            reduced, start=start, damping=self.damping[rows], max_steps=steps, max_passes=_PASSES, clock=self.clock
+        )
         self.log.add(solution.newton_steps, solution.passes)
         self.mu = reduced.undo_rows(solution.mu, self.face.problem)
         self.damping = reduced.undo_rows(solution.damping, self.face.problem)
         return solution
+
+    def _refuse_overfull(self, reduced: Reduced, solution: newton.Solution) -> None:
+        """Where the counts contradict each other Newton's method runs off, and the way it goes is the proof."""
+        if solution.converged.all():
+            return
+        if self.from_here is None or self.mu is None:
+            self.from_here = self.mu
+            return
+        found = recession.overfull(reduced, solution.step, (self.mu - self.from_here)[reduced.row_of])
+        if found is not None:
+            weights = np.zeros(self.face.problem.rows.size, dtype=np.int64)
+            weights[reduced.row_of[found[0]]] = found[1]
+            raise Contradicted(weights)
 
     def _tell(self, converged: Flags) -> None:
         self.log.progress.count(int(converged.sum()), converged.size)
@@ -169,8 +188,7 @@ class _Bursts:
         began = time.monotonic()
         found = recession.prove(reduced, reduced.sweeps.mass(x), direction, programs)
         self.programs = max(0.0, self.programs - (time.monotonic() - began))
-        zeros = reduced.term_of[found.zeros]
-        zeros = zeros[zeros >= 0]
+        zeros = reduced.behind(found.zeros)
         if not zeros.size:
             return False
         self.face.exclude(zeros, WeighingStep(reduced.row_of[found.rows], found.weights, found.cluster))

@@ -27,6 +27,7 @@ from showthrough.inference.clock import Clock
 from showthrough.inference.directions import SCALES
 from showthrough.inference.face import Face
 from showthrough.inference.program import Program
+from showthrough.inference.projection import whole_directions
 from showthrough.inference.weighing import weigh
 from showthrough.table.arrays import Flags, Ints, Reals
 
@@ -61,7 +62,7 @@ def decide(face: Face, lp: Program, clock: Clock, *, feasible: bool = False) -> 
         overfull = None if small or feasible else contradiction(face, lp, clock)
         return Support(none, [], overfull, decided=False)
     zeros = none.copy()
-    zeros[lp.term_of[(found[0] < 0.5) & (lp.term_of >= 0)]] = True
+    zeros[lp.part.behind(np.flatnonzero(found[0] < 0.5))] = True
     return Support(zeros, _proofs(face, lp, found, zeros, clock))
 
 
@@ -76,7 +77,7 @@ def _proofs(face: Face, lp: Program, found: tuple[Reals, Reals], zeros: Flags, c
         open_zeros = zeros & now
         if not open_zeros.any() or clock.over:
             break
-        weights = _whole_weighing(face, now, lp, candidate, open_zeros)
+        weights = _whole_weighing(face, now, lp, candidate, (y < 0.5, open_zeros))
         if weights is not None:
             now &= ~weigh(face.problem, now, weights, face.rows).zeros()
             proofs.append(weights)
@@ -156,16 +157,20 @@ def _single_directions(lp: Program, zeros: Flags, clock: Clock) -> Iterator[Real
             yield -(result.x[:rows] - result.x[rows:])
 
 
-def _whole_weighing(face: Face, alive: Flags, lp: Program, dual: Reals, open_zeros: Flags) -> Ints | None:
-    """Round a dual vector to whole weights that prove at least one open zero exactly."""
+def _whole_weighing(face: Face, alive: Flags, lp: Program, dual: Reals, zeros: tuple[Flags, Flags]) -> Ints | None:
+    """Round a dual vector to whole weights that prove at least one open zero exactly.
+
+    ``zeros`` are the columns that the program says are zero, and the terms that are to be proven.
+    """
     relation = dual[lp.relation]
-    for scale in SCALES:
-        for sign in (1, -1):
-            weights = np.zeros(face.problem.rows.size, dtype=np.int64)
-            weights[lp.row_of] = np.rint(sign * scale * relation).astype(np.int64)
-            weighed = weigh(face.problem, alive, weights, face.rows)
-            if weighed.proven and (weighed.zeros() & open_zeros).any():
-                return weights
+    rounded = (np.rint(sign * scale * relation).astype(np.int64) for scale in SCALES for sign in (1, -1))
+    projected = (whole for sign in (1, -1) for whole in whole_directions(lp.part, zeros[0], sign * relation))
+    for whole in chain(rounded, projected):
+        weights = np.zeros(face.problem.rows.size, dtype=np.int64)
+        weights[lp.row_of] = whole
+        weighed = weigh(face.problem, alive, weights, face.rows)
+        if weighed.proven and (weighed.zeros() & zeros[1]).any():
+            return weights
     return None
 
 
