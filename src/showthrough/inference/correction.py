@@ -98,8 +98,8 @@ class _Correction:
         limit = _CLEARLY * np.maximum(self.missed, self.floor)
         return np.asarray(self.x <= limit[self.problem.term_component])
 
-    def meet(self, clock: Clock) -> None:
-        """Correct every component until it meets its counts, or gets no nearer to them."""
+    def meet(self, clock: Clock, near: float = _MET) -> None:
+        """Correct every component until it meets its counts up to ``near``, or gets no nearer to them."""
         kernel, owner = self.kernel, self.problem.term_component
         system = System(kernel, self.shares, self.point.without_resting(kernel.diagonal(self.shares)))
         going = self.missed > self.floor
@@ -107,10 +107,10 @@ class _Correction:
             if sweep:
                 unsure = np.zeros(going.size, dtype=bool)
                 unsure[owner[self.doubtful()]] = True
-                going &= (self.missed > self.floor) & ((self.missed > _MET) | unsure)
+                going &= (self.missed > self.floor) & ((self.missed > near) | unsure)
             if not going.any() or clock.over:
                 return
-            enough = np.clip(0.2 * _MET / np.maximum(self.missed, self.floor), 1e-8, 1e-2)
+            enough = np.clip(0.2 * near / np.maximum(self.missed, self.floor), 1e-8, 1e-2)
             right = np.where(kernel.on_rows(going), -self.g, 0.0)
             d = system.solve(right, relative=enough, clock=clock)
             moved = self.x + self.mass * kernel.tangent(self.shares, d)
@@ -147,10 +147,10 @@ class _Correction:
             shares = self.problem.shares_of(np.maximum(x, height))
             expected = self.kernel.gather(self.kernel.mass(shares))
             self._begin(shares, self.kernel.missed(self.given, expected, self.mu))
-            self.meet(clock)
-            inside = np.ones(self.missed.size, dtype=bool)
+            near = height / _CLEARLY
+            self.meet(clock, near)
+            inside = self.missed <= np.maximum(near, self.met)
             inside[owner[self.x < 0]] = False
-            inside &= self.missed <= self.met
             clear = (self.x > _CLEARLY * np.maximum(self.missed, self.floor)[owner]) & inside[owner]
             found |= open_terms & clear
             open_terms &= ~found

@@ -173,8 +173,9 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
         step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
         there = kernel.at(mu + step)
     promised = -(slope + 0.5 * kernel.inner(d, kernel.hessian(here.x, d)))
-    gained = (here.F - there.F) / np.maximum(promised, _FLOOR)
-    return _Move(step, there, _damped(damping, cut, np.where(promised > 1e3 * rounding, gained, 1.0)))
+    telling = promised > 1e3 * rounding
+    gained = np.divide(here.F - there.F, promised, out=np.ones_like(promised), where=telling)
+    return _Move(step, there, _damped(damping, cut, gained))
 
 
 def _damped(damping: Reals, cut: Flags, gained: Reals) -> Reals:
