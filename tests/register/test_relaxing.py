@@ -129,3 +129,18 @@ def test_reach_and_least_number():
     far = np.eye(4, 21)
     assert lists(nearest(far[:1], far, measures=many, least=2)) == [[0, 1, 2, 3]]
     assert lists(nearest(far[:1], far, measures=many)) == [[0]]
+
+
+def test_who_has_no_value_even_near_the_next_centroids_may_be_anywhere():
+    places = [float(k) for k in range(30)]
+    values = ["a"] * 29 + ["z"]
+    guess = st.Release.microaggregated({"x": places, "v": values}, sensitive="v", quasi=["x"], name="M")
+    people = pl.DataFrame({"id": range(30), "x": places, "in_M": [1] * 30})
+    told = release([([0], ["z"]), ([k for k in range(1, 30)], ["a"] * 29)], "D")
+    post = st.infer([told, guess], register=people)
+    assert post.of(0) == {"z": 1.0}
+    leeway = post.reader.leeway
+    assert leeway.anywhere == {"M": ("0",)}  # the only z is far away; 29, beside it, has another a near
+    assert any("may be in any group of M" in note for note in post.reader.notes())
+    proof = post.explain(0, "z")
+    assert proof.verify([told, guess], register=people)

@@ -27,6 +27,15 @@ class Log:
         progress = Progress.of(told)
         return cls(progress, Clock(seconds, progress))
 
+    @contextmanager
+    def at_most(self, seconds: float) -> Iterator[None]:
+        """Less time for what happens inside."""
+        clock, self.clock = self.clock, self.clock.at_most(seconds)
+        try:
+            yield
+        finally:
+            self.clock = clock
+
     def add(self, newton_steps: int, passes: int) -> None:
         """Count some effort."""
         self.newton_steps += newton_steps

@@ -27,6 +27,7 @@ from showthrough.table.arrays import Ints, Reals
 
 CONTRADICTIONS = ("explain", "refuse")
 _RELAXATIONS = 2  # times that guesses give way
+_GUESSING = 0.2  # of the time that is left, for an answer under a guess
 _TOLERATING = 60.0  # seconds for the fewest persons who changed, and again for what holds whoever they are
 UNCERTIFIED, UNDECIDED = STATES.index(Status.UNCERTIFIED), STATES.index(Status.UNDECIDED)
 
@@ -48,7 +49,8 @@ class Wanted:
 def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log) -> tuple[Solved, Certificate]:
     """What a reader learns from the releases that publish values.
 
-    Where persons are located by a guess, the guess gives way before anything is called a contradiction.
+    Where persons are located by a guess, the guess gives way before anything is called a contradiction, and where it
+    is neither answered nor refuted in a part of the time.
     """
     for _ in range(_RELAXATIONS):
         wider = relaxed(reader, releases)
@@ -58,9 +60,13 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
             strict = replace(wanted.changed, otherwise=REFUSE)
             with log.stage("reading groups"):
                 history = encode(releases, changed=strict, reader=reader)
-            return answered(history, log, refuse=True, guessed=True)
+            with log.at_most(_GUESSING * log.clock.left()):
+                found = answered(history, log, refuse=True, guessed=True)
+            if Status.UNDECIDED not in found[1].persons_by_state or log.clock.over:
+                return found
         except ContradictionError:
-            reader = wider
+            pass
+        reader = wider
     with log.stage("reading groups"):
         history = encode(releases, changed=wanted.changed, reader=reader)
     return answered(history, log, refuse=wanted.contradictions == "refuse")

@@ -33,7 +33,9 @@ def placed(history: History) -> tuple[History, Problem, Ints]:
     Rows that stay orphans are a contradiction.
     """
     while True:
-        reader = None if history.changed.otherwise == SPLIT else _with_absent(history)
+        reader = None
+        if history.changed.otherwise != SPLIT:
+            reader = _with_absent(history) or _with_anywhere(history)
         if reader is not None:
             history = encode(history.releases, changed=history.changed, reader=reader)
             continue
@@ -113,6 +115,29 @@ def _with_absent(history: History) -> Reader | None:
         return None
     more = {history.names[r]: (*known.get(history.names[r], ()), *ids) for r, ids in absent.items()}
     return replace(history.reader, leeway=replace(history.reader.leeway, absent=Frozen({**known, **more})))
+
+
+def _with_anywhere(history: History) -> Reader | None:
+    """The reader who lets persons be in any group of a release where only a guess says otherwise.
+
+    They are those to whom even the next centroids leave no value; None if there are none.
+    """
+    reader = history.reader
+    names = [
+        name
+        for name, release in zip(history.names, history.releases, strict=True)
+        if name in reader.leeway.near and isinstance(release, Release) and guessed(reader, release, name)
+    ]
+    if not names or not _made_by_reader(history):
+        return None
+    problem, of_person = collapse(split_told(history))
+    empty = np.flatnonzero(np.diff(problem.start)[of_person] == 0)
+    ids = tuple(str(history.ids[k]) for k in np.unique(empty[empty < history.named]).tolist())
+    known = reader.leeway.anywhere
+    if not ids or any(set(ids) & set(known.get(name, ())) for name in names):
+        return None
+    more = {name: (*known.get(name, ()), *ids) for name in names}
+    return replace(reader, leeway=replace(reader.leeway, anywhere=Frozen({**known, **more})))
 
 
 def _made_by_reader(history: History) -> bool:

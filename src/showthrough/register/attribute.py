@@ -8,6 +8,7 @@ import numpy as np
 
 from showthrough.errors import InputError, InternalError
 from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import starts
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,19 @@ class Candidates:
     def of(self, person: int) -> Codes:
         """The groups that one person fits."""
         return self.group[self.start[person] : self.start[person + 1]]
+
+    def anywhere(self, persons: Flags, groups: int) -> Candidates:
+        """The same with some persons who fit every group.
+
+        >>> Candidates(np.array([0, 1, 2]), np.array([1, 0])).anywhere(np.array([True, False]), 3).group.tolist()
+        [0, 1, 2, 0]
+        """
+        counts = np.where(persons, groups, self.counts)
+        group = np.tile(np.arange(groups, dtype=self.group.dtype), int(persons.sum()))
+        found = np.empty(int(counts.sum()), dtype=self.group.dtype)
+        free = np.repeat(persons, counts)
+        found[free], found[~free] = group, self.group[~np.repeat(persons, self.counts)]
+        return Candidates(starts(counts), found)
 
 
 def matched(persons: int, groups: int, attributes: list[Attribute]) -> None:

@@ -9,7 +9,8 @@ laid on top of each other can refute both, and then the assumption was wrong, no
 - A person who fits no group of a release with a value that other releases leave to it is not in that
   release (`Leeway.absent`; found by the inference).
 - Centroids that are not much further than the nearest are candidates, too (`Leeway.near`; `relaxed`
-  in relaxing.py gives it).
+  in relaxing.py gives it). Whoever has no value even so may be in any group (`Leeway.anywhere`; found by the
+  inference).
 """
 
 from __future__ import annotations
@@ -50,5 +51,8 @@ class Leeway:
     absent: Mapping[str, tuple[str, ...]] = field(default_factory=Frozen, hash=False)
     """Ids, as text, that are not in the release: every value of their groups there is impossible for them."""
 
+    anywhere: Mapping[str, tuple[str, ...]] = field(default_factory=Frozen, hash=False)
+    """Ids, as text, that may be in any group of a release with centroids: no near one leaves them a value."""
+
     def __bool__(self) -> bool:
-        return bool(self.near or self.strangers or self.absent)
+        return bool(self.near or self.strangers or self.absent or self.anywhere)

@@ -101,7 +101,12 @@ class Reader:
             "have changed."
             for name, ids in self.leeway.absent.items()
         ]
-        return (*near, *absent)
+        anywhere = [
+            f"{len(ids)} of the register's persons may be in any group of {name}: of those with a near centroid none "
+            "publishes a value that other releases leave to them."
+            for name, ids in self.leeway.anywhere.items()
+        ]
+        return (*near, *absent, *anywhere)
 
     def names_for(self, releases: Sequence[Release]) -> list[str]:
         """What the releases are called."""

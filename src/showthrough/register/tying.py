@@ -72,8 +72,12 @@ def _by_register(release: Release, name: str, reader: Reader, register: Register
     if name in reader.leeway.absent:
         away = pl.Series(reader.leeway.absent[name], dtype=pl.String)
         present[register.ids.cast(pl.String).is_in(away.implode()).to_numpy()] = 0
+    fits = found.candidates
+    if name in reader.leeway.anywhere:
+        free = pl.Series(reader.leeway.anywhere[name], dtype=pl.String)
+        fits = fits.anywhere(register.ids.cast(pl.String).is_in(free.implode()).to_numpy(), release.labels.len())
     strangers = _strangers(release, name, reader)
-    settled = _settled(release, register.ids, found.candidates, present, strangers)
+    settled = _settled(release, register.ids, fits, present, strangers)
     return replace(settled, locatability=found.report, unfilled=found.unfilled)
 
 
