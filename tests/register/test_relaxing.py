@@ -136,7 +136,7 @@ def test_who_has_no_value_even_near_the_next_centroids_may_be_anywhere():
     values = ["a"] * 29 + ["z"]
     guess = st.Release.microaggregated({"x": places, "v": values}, sensitive="v", quasi=["x"], name="M")
     people = pl.DataFrame({"id": range(30), "x": places, "in_M": [1] * 30})
-    told = release([([0], ["z"]), ([k for k in range(1, 30)], ["a"] * 29)], "D")
+    told = release([([0], ["z"]), (list(range(1, 30)), ["a"] * 29)], "D")
     post = st.infer([told, guess], register=people)
     assert post.of(0) == {"z": 1.0}
     leeway = post.reader.leeway
