@@ -100,7 +100,7 @@ def _tolerated(
 
     with log.stage("changed values"):
         problem, against = apart.face.problem, apart.contradictory
-        found = tolerate(history, problem, of_person, against, seconds=log.clock.left(_TOLERATING))
+        found = tolerate(history, problem, of_person, against, seconds=min(_TOLERATING, 0.4 * log.clock.left()))
     if found.persons:
         again = Isolation(found.history, found.problem, found.of_person, log, refuse=refuse)
         apart = again.run(Face.whole(found.problem))
