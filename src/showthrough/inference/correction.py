@@ -67,7 +67,9 @@ def correct(problem: Reduced, mu: Reals, *, enough: float = CLOSED, clock: Clock
     x, met = work.x, work.missed <= work.met
     mu, gap = work.moved(direction, x)
     if doubtful.any() and not clock.over:
-        doubtful &= ~work.raised(x, doubtful, clock)
+        possible, falls = work.raised(x, doubtful, clock)
+        doubtful &= ~possible
+        direction = falls if doubtful.any() else direction
     good, rest = met & (gap <= enough), bool((far & ~doubtful).any())
     return Corrected(x, mu, doubtful, rest, direction, work.kernel.passes, met, good)
 
@@ -135,20 +137,23 @@ class _Correction:
             apart = np.abs(whole - self.x[:variables])
             np.maximum.at(self.missed, problem.signature_component[problem.signature], apart)
 
-    def raised(self, x: Reals, doubtful: Flags, clock: Clock) -> Flags:
+    def raised(self, x: Reals, doubtful: Flags, clock: Clock) -> tuple[Flags, Reals]:
         """[terms] doubtful ones that are clearly positive in another point that meets the counts, and so are possible.
 
         An honest probability may be as small as the rounding. Points where nothing is small tell it from a forced zero:
-        all that is small is lifted, and the counts are met from there. A forced zero falls back.
+        all that is small is lifted, and the counts are met from there. A forced zero falls back, along the direction
+        that comes with it.
         """
         owner = self.problem.term_component
         found, open_terms = np.zeros(doubtful.size, dtype=bool), doubtful.copy()
+        direction = self.direction
         for height in _LIFTED:
             shares = self.problem.shares_of(np.maximum(x, height))
             expected = self.kernel.gather(self.kernel.mass(shares))
             self._begin(shares, self.kernel.missed(self.given, expected, self.mu))
             near = height / _CLEARLY
             self.meet(clock, near)
+            direction = self.direction if height == _LIFTED[0] else direction
             inside = self.missed <= np.maximum(near, self.met)
             inside[owner[self.x < 0]] = False
             clear = (self.x > _CLEARLY * np.maximum(self.missed, self.floor)[owner]) & inside[owner]
@@ -156,7 +161,7 @@ class _Correction:
             open_terms &= ~found
             if not open_terms.any() or clock.over:
                 break
-        return found
+        return found, direction
 
     def clear(self, nothing: float) -> None:
         """Take out next to nothing in components that miss their counts, and begin again from what is left."""

@@ -28,8 +28,8 @@ from showthrough.table.ragged import ranks
 
 SCALES = (1, 2, 4, 12, 60, 1000, 30_000)
 _ROUNDS = 60
-_MOST_EQUATIONS = 5000  # that are left after contracting
-_EFFORT = 1_500_000  # terms touched while eliminating
+_MOST_EQUATIONS = 250_000  # that are left after contracting
+_EFFORT = 6_000_000  # terms touched while eliminating
 _LARGEST = 2**40  # weight worth trying
 
 Equation = dict[int, int]

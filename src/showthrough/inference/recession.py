@@ -26,6 +26,8 @@ from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 FALLING = 0.3  # drop per step from which a small variable is suspected
 SMALL = 0.05
 _STILL = 0.02  # rows that move less take no part
+_UNCLEAR = 0.05  # drop per step of what neither falls nor stays
+_FEW, _HARDLY_ANY = 100_000, 0.01  # how many unclear terms, or which part of all, leave a projection worth its time
 _LIMIT = 1e6  # largest weight worth trying
 _SHORT = 1e-7  # of what is counted: below, a sum that is too small may be rounding
 _FINER = (1, 2, 6, 20, 100, 1000, 10_000, 100_000, 1_000_000)  # the largest weight of a contradiction
@@ -46,13 +48,15 @@ def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None) -
     """Turn a Newton direction into proven zeros; programs for single clusters end with the clock."""
     clock = clock or Clock()
     flat = without_group_constants(problem, d)
-    falling = (_drops(problem, flat) > FALLING) & (mass < SMALL)
+    drops = _drops(problem, flat)
+    falling = (drops > FALLING) & (mass < SMALL)
     patch = cut_out(problem, _rows_near(problem, flat, falling))
     asked = falling[patch.terms]
     found = _Weighings(patch, asked)
     for candidate in _roundings(patch, flat[patch.rows]):
         found.accept(candidate)
-    if found.open.any():
+    unclear = int(((drops > _UNCLEAR) & ~falling).sum())
+    if found.open.any() and unclear <= max(_FEW, _HARDLY_ANY * problem.rows.terms):
         better = _projected(problem, falling, flat, more_than=int(found.zeros.sum()))
         if better is not None:
             return better.found()

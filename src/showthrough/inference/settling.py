@@ -16,6 +16,7 @@ _SECONDS = 60.0  # for the programs of one component of which no point that meet
 _PER_ZERO = 0.01  # seconds for each zero that is to be proven, where such a point is known
 _LEAST, _MOST = 4.0, 24.0  # seconds
 _LARGEST = 400_000  # terms of a component whose program fits in memory and time
+_LARGE = 60_000  # terms of one in which only proofs are missing: a step of the program must be a matter of seconds
 
 
 def settle(face: Face, reduced: Reduced, corrected: Corrected, clock: Clock) -> bool:
@@ -29,9 +30,9 @@ def settle(face: Face, reduced: Reduced, corrected: Corrected, clock: Clock) -> 
         mine = np.zeros(face.problem.terms, dtype=bool)
         doubts = reduced.behind(np.flatnonzero(doubtful & (owner == component)))
         mine[doubts] = True
-        if size[component] <= _LARGEST and not clock.over:
+        known = bool(met[component])
+        if size[component] <= (_LARGE if known else _LARGEST) and not clock.over:
             lp = program(reduced, int(component))
-            known = bool(met[component])
             seconds = min(_MOST, max(_LEAST, _PER_ZERO * doubts.size)) if known else _SECONDS
             verdict = support.decide(face, lp, clock.at_most(seconds), feasible=known)
             if verdict.contradiction is not None:
