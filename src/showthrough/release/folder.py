@@ -53,15 +53,18 @@ def save(release: Release, folder: str | os.PathLike[str], *, format: str, overw
     """Write the folder as one unit."""
     with Unit() as unit:
         fill(release, reserve(unit, folder, overwrite=overwrite), format=format, link=link)
-        _refuse_foreign(Path(folder), overwrite=overwrite)
         unit.commit()
 
 
 def reserve(unit: Unit, folder: str | os.PathLike[str], *, overwrite: bool) -> Path:
     """An empty folder to `fill`, which becomes ``folder`` with its unit; until then no other run can write it."""
+
+    def fits() -> None:
+        _refuse_foreign(Path(folder), overwrite=overwrite)
+
     settle(folder)
-    _refuse_foreign(Path(folder), overwrite=overwrite)
-    return unit.folder(folder, replace=overwrite)
+    fits()
+    return unit.folder(folder, replace=overwrite, still=fits)
 
 
 def fill(release: Release, work: Path, *, format: str, link: bool = False, plan: bytes | None = None) -> bytes:

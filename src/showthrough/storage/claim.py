@@ -145,9 +145,9 @@ def ours(work: Path) -> bool | None:
         found = os.lstat(work)
         own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
         return stat.S_ISDIR(found.st_mode) and own and set(os.listdir(work)) <= ENTRIES
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError:
+    except PermissionError:
         return False
 
 

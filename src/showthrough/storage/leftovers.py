@@ -69,12 +69,17 @@ def _state(target: Path) -> tuple[tuple[int, int] | None, bool]:
 
 def _settle(work: Path) -> None:
     """A work folder whose run is dead is removed, after the unit that it belongs to is finished or undone."""
-    if not ours(work):
-        return
-    first = read_json(work / "unit").get("first")
-    if isinstance(first, str) and first and not _settle_one(work.parent / first):
-        return  # whoever is at work on the unit needs this part of it
-    _settle_one(work)
+    try:
+        if not ours(work):
+            return
+        first = read_json(work / "unit").get("first")
+        if isinstance(first, str) and first and not _settle_one(work.parent / first):
+            return  # whoever is at work on the unit needs this part of it
+        _settle_one(work)
+    except OSError as problem:
+        raise FileError(
+            f"What a run that was killed left at {_target(work)} cannot be put right: {system.reason(problem)}."
+        ) from None
 
 
 def _settle_one(work: Path) -> bool:
@@ -82,20 +87,14 @@ def _settle_one(work: Path) -> bool:
     known = ours(work)
     if not known:
         return known is None
-    target = _target(work)
     try:
-        found = take(target, work)
+        found = take(_target(work), work)
     except PermissionError:
-        found = None
-    except OSError as problem:
-        raise _unsettled(target, problem) from None
+        return False
     if found is None:
         return not os.path.lexists(work)
     try:
         _recover(found)
-    except OSError as problem:
-        found.leave()
-        raise _unsettled(target, problem) from None
     except BaseException:
         found.leave()
         raise
@@ -173,9 +172,3 @@ def _entries(journal: dict[str, Any]) -> list[dict[str, Any]]:
         and isinstance(entry.get("digest"), str | None)
     ]
     return good if len(good) == len(parts) else []
-
-
-def _unsettled(target: Path, problem: OSError) -> FileError:
-    return FileError(
-        f"A run that was killed left {target} half replaced, and that cannot be put right: {system.reason(problem)}."
-    )

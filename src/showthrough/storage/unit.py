@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace as changed
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ from showthrough.storage import system
 from showthrough.storage.claim import Claim, as_json, claim, place
 from showthrough.storage.leftovers import VERSION, finish, settle, sync_places
 from showthrough.storage.outcome import interruptions_wait, record
-from showthrough.storage.piece import FILE, FOLDER, GONE, Piece, digest
+from showthrough.storage.piece import FILE, FOLDER, GONE, Piece, digest, restore
 from showthrough.storage.staged import Staged, special
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -40,12 +40,20 @@ class Unit:
         self._parts: list[Piece] = []
         self._names: dict[Path, str] = {}
         self._streams: list[Staged] = []
+        self._still: list[Callable[[], None]] = []
         self._token = secrets.token_hex(8)
         self.written = False
 
-    def folder(self, path: str | os.PathLike[str], *, replace: bool = False) -> Path:
-        """An empty folder that becomes ``path``, with all that is put into it, when the unit is committed."""
+    def folder(
+        self, path: str | os.PathLike[str], *, replace: bool = False, still: Callable[[], None] | None = None
+    ) -> Path:
+        """An empty folder that becomes ``path``, with all that is put into it, when the unit is committed.
+
+        ``still`` is called just before that, and may refuse: hours may lie between.
+        """
         part = self._claim(path, FOLDER, replace=replace)
+        if still is not None:
+            self._still.append(still)
         try:
             part.claim.new.mkdir()
         except OSError as problem:
@@ -89,6 +97,8 @@ class Unit:
         names = [self._names[part.claim.target] for part in self._parts]
         try:
             self._describe()
+            for still in self._still:
+                still()
             if len(self._parts) > 1:
                 self._write_journal()
             with interruptions_wait():
@@ -172,10 +182,10 @@ class Unit:
 
     def _release(self) -> None:
         """Sweep, the journal first: as long as it is there, its parts are needed."""
-        journals = [part.claim.work / "journal" for part in self._parts[:1]]
         try:
-            for journal in journals:
-                journal.unlink(missing_ok=True)
+            for part in self._parts[:1]:
+                restore(part.claim)  # again, if the first time failed
+                (part.claim.work / "journal").unlink(missing_ok=True)
         except OSError:
             for part in self._parts:
                 part.claim.leave()
