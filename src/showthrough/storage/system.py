@@ -97,7 +97,7 @@ def sync(path: Path) -> None:
     folder = path.is_dir()
     if folder and sys.platform == "win32":
         return
-    handle = os.open(path, os.O_RDONLY if folder else os.O_RDWR | _BINARY)
+    handle = os.open(path, os.O_RDWR | _BINARY if sys.platform == "win32" else os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as problem:
