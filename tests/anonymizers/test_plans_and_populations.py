@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as hs
 
 import showthrough as st
-from showthrough.anonymizers.plan import plan_of, write_plan
+from showthrough.anonymizers.plan import plan_file, plan_of
 from showthrough.errors import CriterionError, FileError, InputError
+from showthrough.release.folder import fill, reserve
+from showthrough.storage.unit import Unit
 from tests.anonymizers.raw_tables import QUASI, covered, fits, groups_of, raw_tables
 from tests.anonymizers.test_anonymize import ROLES, example
 
@@ -44,8 +46,10 @@ def test_a_plan_gives_the_same_release_again_and_a_valid_one_of_another_table(me
 def test_plans_on_disk(tmp_path):
     table = example()
     first = st.anonymize(table, method="local-recoding", criteria=K3, **ROLES)
-    first.save(tmp_path / "D1")
-    target = write_plan(first, tmp_path / "D1")
+    with Unit() as unit:
+        fill(first, reserve(unit, tmp_path / "D1", overwrite=False), format="csv", plan=plan_file(first))
+        unit.commit()
+    target = tmp_path / "D1" / "plan.json"
     assert "zq" not in target.read_text()
     for given_plan in (target, tmp_path / "D1", json.loads(target.read_text())):
         again = st.anonymize(table, criteria=K3, plan=given_plan, suppression_limit=20, **ROLES)

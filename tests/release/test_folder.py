@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from showthrough import Release, infer, read_release
 from showthrough.errors import FileError, InputError
 from showthrough.release import folder
+from showthrough.storage import system
 from tests.release.test_bucketized import KINDS, RECORDS, ROLES, ROWS, VALUES
 
 CARRIED = {"text", "whole", "number", "date", "huge", "category"}  # by CSV
@@ -365,23 +366,24 @@ def test_permissions_follow_the_umask(tmp_path):
 def test_interruption_leaves_the_old_state(tmp_path, monkeypatch, fault, overwrite, when):
     if overwrite:
         make().save(tmp_path / "D")
-    rename, moves = Path.rename, []
+    rename, moves = os.rename, []
 
     def fail(*_, **__):
         raise fault
 
-    def fail_on_move(self, target):
-        moves.append(self.name)
+    def fail_on_move(old, new):  # without the step in which the system exchanges two names
+        moves.append(old)
         if len(moves) == (2 if when == "place" and overwrite else 1):
             raise fault
-        return rename(self, target)
+        return rename(old, new)
 
     if when == "write":
         monkeypatch.setattr(pl.DataFrame, "write_csv", fail)
     elif when == "manifest":
         monkeypatch.setattr(folder.manifest, "write", fail)
     else:
-        monkeypatch.setattr(Path, "rename", fail_on_move)
+        monkeypatch.setattr(system, "renamed", lambda *_: False)
+        monkeypatch.setattr(os, "rename", fail_on_move)
     with pytest.raises(FileError if isinstance(fault, OSError) else type(fault)) as caught:
         make("pair").save(tmp_path / "D", overwrite=overwrite)
     monkeypatch.undo()

@@ -22,12 +22,14 @@ from showthrough.anonymizers.table import Table
 from showthrough.errors import FileError, InputError
 from showthrough.register.locating import locate
 from showthrough.register.register import Register
+from showthrough.release import manifest
+from showthrough.release.folder import checked_bytes, refuse_links_out
 from showthrough.release.kind import Shows
 from showthrough.release.release import Release
+from showthrough.storage.leftovers import steady
 from showthrough.table.arrays import Codes
-from showthrough.table.files import read_bytes, written_whole
+from showthrough.table.files import read_bytes
 
-FILE = "plan.json"
 VERSION = 1
 
 
@@ -43,15 +45,10 @@ def plan_of(release: Release) -> dict[str, Any] | None:
     return {**head, "cells": {c: cells[c].to_list() for c in release.roles.quasi}}
 
 
-def write_plan(release: Release, folder: str | os.PathLike[str]) -> Path | None:
-    """Write the plan beside a saved release."""
+def plan_file(release: Release) -> bytes | None:
+    """The plan as the file that stands beside the rows of a release."""
     plan = plan_of(release)
-    if plan is None:
-        return None
-    target = Path(folder) / FILE
-    with written_whole(target) as stream:
-        stream.write(json.dumps(plan, ensure_ascii=False, indent=1).encode())
-    return target
+    return None if plan is None else json.dumps(plan, ensure_ascii=False, indent=1).encode()
 
 
 def read_plan(given: Any) -> Mapping[str, Any]:
@@ -59,17 +56,30 @@ def read_plan(given: Any) -> Mapping[str, Any]:
     if isinstance(given, Mapping):
         plan, where = given, "The plan"
     else:
-        path = Path(given)
-        path = path / FILE if path.is_dir() else path
-        where = os.fspath(path)
+        where, raw = _plan_bytes(Path(given))
         try:
-            plan = json.loads(read_bytes(path).decode())
+            plan = json.loads(raw.decode())
         except ValueError:
             raise FileError(f"{where} is not a plan: expected JSON.") from None
     fits = isinstance(plan, Mapping) and isinstance(plan.get("quasi"), list) and ("levels" in plan) != ("cells" in plan)
     if not fits or plan.get("version") != VERSION:
         raise FileError(f"{where} is not a plan of version {VERSION}: expected quasi, and either levels or cells.")
     return plan
+
+
+def _plan_bytes(given: Path) -> tuple[str, bytes]:
+    """The file of a plan; one in a release folder has the hash that its manifest says."""
+    path = given / manifest.PLAN if given.is_dir() else given
+    home = path.parent
+    if path.name != manifest.PLAN or not (home / manifest.NAME).is_file():
+        return os.fspath(path), read_bytes(path)
+
+    def read() -> bytes:
+        refuse_links_out(home)
+        listed = manifest.read(home).plan
+        return read_bytes(path) if listed is None else checked_bytes(path, listed)
+
+    return os.fspath(path), steady(home, read)
 
 
 def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], options: Options) -> Groups:

@@ -16,6 +16,8 @@ from showthrough.cli.flags import as_options, sentence
 from showthrough.errors import InternalError, NotConvergedError, ShowthroughError
 from showthrough.progress import Progress
 from showthrough.report.printable import printable
+from showthrough.storage import outcome
+from showthrough.storage.system import reason
 
 BAD_INPUT = 2
 INCONCLUSIVE = 4
@@ -28,6 +30,7 @@ PIPED = 80  # characters in a line
 @contextlib.contextmanager
 def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     """Our exceptions end the command with a message for the audience and the right exit code."""
+    outcome.begin()
     try:
         yield
     except InternalError:
@@ -41,12 +44,12 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
         say(f"Error: {sentence(error, shareable=not internal)}{hint}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
-        say("Interrupted: no result was written.")
+        say(f"Interrupted: {outcome.what_was_written()}.")
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         reader_left()
     except OSError as error:  # a full disk behind stdout, for example
-        say(f"Error: the output cannot be written: {(error.strerror or str(error)).lower()}.")
+        say(f"Error: the output cannot be written: {reason(error)}; {outcome.what_was_written()}.")
         raise typer.Exit(BAD_INPUT) from None
 
 

@@ -16,6 +16,7 @@ import typer
 from showthrough import __version__
 from showthrough.cli import audit, check, demo, publish
 from showthrough.cli.listing import WithLists
+from showthrough.storage import outcome
 
 app = typer.Typer(
     name="showthrough",
@@ -54,10 +55,11 @@ def main() -> None:
         if os.environ.get("SHOWTHROUGH_DEBUG"):
             traceback.print_exc()
         place = traceback.extract_tb(bug.__traceback__)[-1]
+        told = outcome.what_was_written()
         print(
             f"This is a bug in showthrough {__version__}: {type(bug).__name__} in {os.path.basename(place.filename)}, "
-            f"line {place.lineno}. No result was written. Please report it; SHOWTHROUGH_DEBUG=1 shows the details, "
-            "which may hold data.",
+            f"line {place.lineno}. {told[0].upper()}{told[1:]}. Please report it; SHOWTHROUGH_DEBUG=1 shows the "
+            "details, which may hold data.",
             file=sys.stderr,
         )
         sys.exit(70)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import FileError
-from showthrough.table.files import check_writable, written_whole
+from showthrough.storage.unit import Unit, check_writable
 
 
 def check_targets(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
@@ -44,9 +43,10 @@ def print_json(text: bytes) -> None:
 
 def write_together(*, json: tuple[str, bytes, bool] | None, people: tuple[Path, pl.DataFrame] | None) -> None:
     """Write the JSON (target, text, private) and the people file (readable by its owner alone), or none."""
-    with contextlib.ExitStack() as stack:
+    with Unit() as unit:
         if json is not None:
             target, text, private = json
-            stack.enter_context(written_whole(target, private=private)).write(text)
+            unit.file(target, private=private).write(text)
         if people is not None:
-            people[1].write_csv(stack.enter_context(written_whole(people[0], private=True)))
+            people[1].write_csv(unit.file(people[0], private=True))
+        unit.commit()

@@ -8,7 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from showthrough.errors import FileError
-from showthrough.table.files import read_bytes, unwritable, written_whole
+from showthrough.storage.system import unwritable
+from showthrough.storage.unit import Unit
+from showthrough.table.files import read_bytes
 
 
 def raw(example: str, file: str) -> bytes:
@@ -26,7 +28,8 @@ def write(example: str, names: Sequence[str], folder: Path) -> list[Path]:
     for name, target in zip(names, targets, strict=True):
         if os.path.lexists(target) and not (target.is_file() and read_bytes(target) == raw(example, name)):
             raise FileError(f"{target} exists and is not the example: nothing was written. Choose another folder.")
-    for name, target in zip(names, targets, strict=True):
-        with written_whole(target) as stream:
-            stream.write(raw(example, name))
+    with Unit() as unit:
+        for name, target in zip(names, targets, strict=True):
+            unit.file(target).write(raw(example, name))
+        unit.commit()
     return targets

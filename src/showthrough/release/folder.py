@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +19,10 @@ from showthrough.release import manifest
 from showthrough.release.kinds import KINDS
 from showthrough.release.parts import Source
 from showthrough.release.roles import make_roles
-from showthrough.table.files import parse_table, read_bytes, umask, unwritable
+from showthrough.storage.leftovers import settle, steady
+from showthrough.storage.system import write_bytes
+from showthrough.storage.unit import Unit
+from showthrough.table.files import parse_table, read_bytes
 from showthrough.table.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
@@ -43,40 +43,62 @@ _ROLES = ("rows", "records", "values", manifest.COUNTERFEITS)
 _OWN_FILES = {
     manifest.NAME,
     manifest.HIERARCHIES,
-    "plan.json",
+    manifest.PLAN,
     LINK,
     *(f"{role}.{f}" for role in _ROLES for f in FORMATS),
 }
 
 
 def save(release: Release, folder: str | os.PathLike[str], *, format: str, overwrite: bool, link: bool = False) -> None:
-    """Write the folder under a temporary name, read it back, and move it into place."""
+    """Write the folder as one unit."""
+    with Unit() as unit:
+        fill(release, reserve(unit, folder, overwrite=overwrite), format=format, link=link)
+        unit.commit()
+
+
+def reserve(unit: Unit, folder: str | os.PathLike[str], *, overwrite: bool) -> Path:
+    """An empty folder to `fill`, which becomes ``folder`` with its unit; until then no other run can write it."""
+
+    def fits() -> None:
+        _refuse_foreign(Path(folder), overwrite=overwrite)
+
+    settle(folder)
+    fits()
+    return unit.folder(folder, replace=overwrite, still=fits)
+
+
+def fill(release: Release, work: Path, *, format: str, link: bool = False, plan: bytes | None = None) -> bytes:
+    """Write the files of a release and its ``plan`` into an empty folder and read them back; gives its manifest."""
     if link and release.link is None:
         why = " It publishes its ids itself." if release.roles.id is not None else ""
         raise ReleaseError(f"{release.name or 'The release'} carries no private link: nothing was written.{why}")
     if format not in FORMATS:
         raise FileError(f"A release folder is written as one of {', '.join(FORMATS)}, not {format!r}.")
-    target = Path(folder)
-    _refuse_foreign(target, overwrite=overwrite)
     tables = _tables(release)
     types = {c.name: _type_name(c, format) for c in _typed_columns(release, tables)}
-    with _beside(target) as work:
-        files = {role: _write(frame, work / f"{role}.{format}", format) for role, frame in tables.items()}
-        text = manifest.write(release, types, files, _write_hierarchies(release, work))
-        (work / manifest.NAME).write_bytes(text.encode(errors="replace"))
-        if link and release.link is not None:
-            _write_link(release.link, work / LINK)
-        _refuse_other_data(release, work, format, link=link)
-        work.chmod(0o777 & ~umask())
-        _move_into_place(work, target)
+    files = {role: _write(frame, work / f"{role}.{format}", format) for role, frame in tables.items()}
+    hashes = {"hierarchies": _write_hierarchies(release, work), "plan": _write_plan(plan, work)}
+    text = manifest.write(release, types, files, **hashes).encode(errors="replace")
+    write_bytes(work / manifest.NAME, text)
+    if link and release.link is not None:
+        _write_link(release.link, work / LINK)
+    _refuse_other_data(release, work, format, link=link)
+    return text
 
 
 def load(folder: str | os.PathLike[str]) -> Release:
-    """Read a release folder and check every file against its hash."""
+    """Read a release folder and check every file against its hash, also while another run replaces it."""
+    return steady(folder, lambda: _load(folder))
+
+
+def _load(folder: str | os.PathLike[str]) -> Release:
     from showthrough.release.release import from_source
 
     home = Path(folder)
+    refuse_links_out(home)
     found = manifest.read(home)
+    if found.plan is not None:
+        checked_bytes(home / manifest.PLAN, found.plan)
     columns = found.columns
     main = home / found.files["rows" if "rows" in found.files else "records"][0]
     second = home / found.files["values"][0] if "values" in found.files else main
@@ -108,15 +130,20 @@ def _write_hierarchies(release: Release, work: Path) -> str | None:
         column: [list(row) for row in zip(*tree.levels, strict=True)] for column, tree in release.hierarchies.items()
     }
     raw = json.dumps(rows, ensure_ascii=False, indent=0).encode(errors="replace")
-    (work / manifest.HIERARCHIES).write_bytes(raw)
+    write_bytes(work / manifest.HIERARCHIES, raw)
     return hashlib.sha256(raw).hexdigest()
+
+
+def _write_plan(plan: bytes | None, work: Path) -> str | None:
+    if plan is None:
+        return None
+    write_bytes(work / manifest.PLAN, plan)
+    return hashlib.sha256(plan).hexdigest()
 
 
 def _read_hierarchies(home: Path, sha256: str) -> dict[str, Hierarchy]:
     path = home / manifest.HIERARCHIES
-    raw = read_bytes(path)
-    if hashlib.sha256(raw).hexdigest() != sha256:
-        raise FileError(f"{path} is not the file that was saved: its SHA-256 differs from the one in {manifest.NAME}.")
+    raw = checked_bytes(path, sha256)
     try:
         found = json.loads(raw.decode())
         return {str(column): Hierarchy.from_rows(rows) for column, rows in found.items()}
@@ -154,10 +181,7 @@ def _holds_counts(form: Kind, role: str) -> bool:
 
 def _write_link(link: pl.DataFrame, path: Path) -> None:
     """Readable by its owner alone from the first byte on."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as stream:
-        link.write_csv(stream)
-    path.chmod(0o600)
+    write_bytes(path, link.write_csv().encode(), private=True)
 
 
 def _type_name(column: pl.Series, format: str) -> str:
@@ -176,14 +200,32 @@ def _write(frame: pl.DataFrame, path: Path, format: str) -> tuple[str, str]:
         frame.write_csv(stream)
     else:
         frame.write_parquet(stream)
-    path.write_bytes(stream.getvalue())
+    write_bytes(path, stream.getvalue())
     return path.name, hashlib.sha256(stream.getvalue()).hexdigest()
 
 
-def _read(path: Path, sha256: str, types: Mapping[str, str]) -> pl.DataFrame:
+def checked_bytes(path: Path, sha256: str) -> bytes:
+    """The bytes of a file that has the hash that its manifest says."""
     raw = read_bytes(path)
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise FileError(f"{path} is not the file that was saved: its SHA-256 differs from the one in {manifest.NAME}.")
+    return raw
+
+
+def refuse_links_out(home: Path) -> None:
+    """A release folder that somebody hands on must not read other files of whoever opens it."""
+    try:
+        links = sorted(path for path in home.iterdir() if path.name in _OWN_FILES and path.is_symlink())
+    except OSError:  # the manifest is sought next, and says so
+        return
+    root = os.path.realpath(home)
+    for path in links:
+        if os.path.dirname(os.path.realpath(path)) != root:
+            raise FileError(f"{path} is a link out of the release folder: put the file itself there.")
+
+
+def _read(path: Path, sha256: str, types: Mapping[str, str]) -> pl.DataFrame:
+    raw = checked_bytes(path, sha256)
     frame = parse_table(raw, os.fspath(path))
     if raw[:4] == b"PAR1":
         return frame
@@ -234,33 +276,3 @@ def _refuse_other_data(release: Release, work: Path, format: str, *, link: bool)
 def _link_text(release: Release) -> set[tuple[str, str]]:
     """The link as text: its file does not carry the type of the ids."""
     return set() if release.link is None else set(release.link.select(pl.all().cast(pl.String)).iter_rows())
-
-
-@contextlib.contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """A temporary folder beside ``target`` that is gone after the block, whatever happens."""
-    work: Path | None = None
-    try:
-        work = Path(tempfile.mkdtemp(prefix=".showthrough.", dir=target.parent))
-        yield work
-    except OSError as problem:
-        raise unwritable(target, problem) from None
-    finally:
-        if work is not None:
-            shutil.rmtree(work, ignore_errors=True)
-
-
-def _move_into_place(work: Path, target: Path) -> None:
-    """Put ``work`` where ``target`` is; if that fails, the old folder comes back."""
-    if not target.exists():
-        work.rename(target)
-        return
-    with _beside(target) as aside:
-        old = aside / "old"
-        try:
-            target.rename(old)
-            work.rename(target)
-        except BaseException:
-            if old.exists() and not target.exists():
-                old.rename(target)
-            raise

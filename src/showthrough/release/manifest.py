@@ -22,6 +22,7 @@ VERSION = 1
 SHAPES = ({"rows"}, {"records", "values"})
 COUNTERFEITS = "counterfeits"
 HIERARCHIES = "hierarchies.json"
+PLAN = "plan.json"
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,18 @@ class Manifest:
     files: Mapping[str, tuple[str, str]]
     options: Mapping[str, Any]  # what only the kind understands
     hierarchies: str | None = None  # SHA-256 of the file with the hierarchies
+    plan: str | None = None  # SHA-256 of the recoding plan; earlier versions did not write it down
 
 
 def write(
     release: Release,
     types: Mapping[str, str],
     files: Mapping[str, tuple[str, str]],
+    *,
     hierarchies: str | None = None,
+    plan: str | None = None,
 ) -> str:
-    """The text of the file."""
+    """The text of the file; the SHA-256 of hierarchies and plan, if there are such."""
     roles = release.roles
     head = {"version": VERSION, "kind": release.kind, "name": release.name}
     if release.date is not None:
@@ -66,8 +70,9 @@ def write(
     parts = [_entries(head), "[columns]\n" + _entries(columns), "[types]\n" + _entries(types)]
     if release.parameters:
         parts.append("[parameters]\n" + _entries(release.parameters))
-    if hierarchies is not None:
-        parts.append("[hierarchies]\n" + _entries({"name": HIERARCHIES, "sha256": hierarchies}))
+    for table, name, sha256 in (("hierarchies", HIERARCHIES, hierarchies), ("plan", PLAN, plan)):
+        if sha256 is not None:
+            parts.append(f"[{table}]\n" + _entries({"name": name, "sha256": sha256}))
     for role, (name, sha256) in files.items():
         parts.append("[[files]]\n" + _entries({"role": role, "name": name, "sha256": sha256}))
     return "\n".join(parts)
@@ -105,16 +110,19 @@ def read(home: Path) -> Manifest:
         parameters=_table(found.get("parameters", {}), "parameters", path),
         files=_files(found.get("files"), form, path),
         options=_options(form, columns, types, path),
-        hierarchies=_hierarchies(found.get("hierarchies"), path),
+        hierarchies=_sha256("hierarchies", HIERARCHIES, found, path),
+        plan=_sha256("plan", PLAN, found, path),
     )
 
 
-def _hierarchies(found: Any, path: Path) -> str | None:
-    if found is None:
+def _sha256(table: str, name: str, found: Mapping[str, Any], path: Path) -> str | None:
+    """The hash of a file that a release may have or not."""
+    entry = found.get(table)
+    if entry is None:
         return None
-    if not isinstance(found, dict) or found.get("name") != HIERARCHIES or not isinstance(found.get("sha256"), str):
-        raise FileError(f"{path}: [hierarchies] must give name = {HIERARCHIES!r} and its sha256.")
-    return str(found["sha256"])
+    if not isinstance(entry, dict) or entry.get("name") != name or not isinstance(entry.get("sha256"), str):
+        raise FileError(f"{path}: [{table}] must give name = {name!r} and its sha256.")
+    return str(entry["sha256"])
 
 
 def _options(form: Kind, columns: Mapping[str, Any], types: Mapping[str, str], path: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from showthrough.release.parts import Source
 from showthrough.release.recode import read_value_map
 from showthrough.release.release import Release, from_source
 from showthrough.release.roles import Given, make_roles
+from showthrough.storage.leftovers import settle
 from showthrough.table.datapackage import read_datapackage
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns
@@ -63,6 +64,7 @@ def read_release(
     are suppressed cells, besides the usual marks and those that the package names.
     """
     source = os.fspath(path)
+    settle(source)
     if os.path.isdir(source):
         loaded = _from_folder(source, values, counterfeits)
         loaded = replace(loaded, name=loaded.name if name is None else name, date=loaded.date if date is None else date)

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import polars as pl
 
 from showthrough.anonymizers.methods import METHODS
-from showthrough.anonymizers.plan import write_plan
+from showthrough.anonymizers.plan import plan_file
 from showthrough.errors import FieldError, InputError
 from showthrough.policy.policy import Policy
 from showthrough.progress import Progress
+from showthrough.release import folder as folders
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
 from showthrough.report.publish import ComparisonContent, PublishContent, comparison_content, publish_content
@@ -21,6 +22,7 @@ from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.compare import compare
 from showthrough.republishing.strategies import STRATEGIES
 from showthrough.requests.criteria import CriteriaEntries
+from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
 from showthrough.table.hierarchy import Hierarchy
@@ -142,15 +144,16 @@ def run_publish(request: PublishRequest, progress: Progress | Callable[[str], No
     tell = Progress.of(progress)
     if request.policy is not None and request.strategy != "guarded":
         raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
-    table, arguments = _read(request, tell)
-    release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell, **arguments)
-    if request.folder is None:
-        return PublishResult(request, release, None)
-    tell.stage("writing")
-    folder = Path(request.folder)
-    release.save(folder, format=request.format, overwrite=request.overwrite, link=request.link)
-    write_plan(release, folder)
-    return PublishResult(request, release, folder)
+    with Unit() as unit:
+        home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
+        table, arguments = _read(request, tell)
+        release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell, **arguments)
+        if request.folder is None or home is None:
+            return PublishResult(request, release, None)
+        tell.stage("writing")
+        folders.fill(release, home, format=request.format, link=request.link, plan=plan_file(release))
+        unit.commit()
+        return PublishResult(request, release, Path(request.folder))
 
 
 def run_compare(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> CompareResult:
