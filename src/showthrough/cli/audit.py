@@ -65,6 +65,14 @@ def audit(
         Optional[list[str]],
         typer.Option(help="NAME=FILE: the common value for each value that the release NAME publishes."),
     ] = None,
+    link: Annotated[
+        Optional[bool],
+        typer.Option(
+            "--link/--no-link",
+            help="Private links beside release folders tell who is in which group. Default: they are used unless a "
+            "register is named; --link uses them beside it too.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show how cells were understood and who can be located.")
     ] = False,
@@ -129,7 +137,7 @@ def audit(
         shared: dict[str, Any] = {
             "id": id, "sensitive": sensitive, "group": group, "quasi": columns(quasi), "count": count, "kind": kind,
             "spread": pairs("spread", spread) or None, "locate": locate, "missing": tuple(missing or ()),
-            "encoding": encoding, "hierarchies": pairs("hierarchy", hierarchy),
+            "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
             "value_maps": pairs("value-map", value_map),
         }  # fmt: skip
         asked: dict[str, Any] = {

@@ -108,7 +108,24 @@ def publish(
     audience: Annotated[str, typer.Option(help="shareable, or internal: who is exposed is named.")] = "shareable",
     plan: Annotated[Optional[Path], typer.Option(help="Recode as an earlier release did: its plan.json.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Compare all strategies; write nothing.")] = False,
-    link: Annotated[bool, typer.Option("--link", help="Save who is in which group beside it (private).")] = False,
+    link: Annotated[
+        Optional[bool],
+        typer.Option(
+            "--link/--no-link",
+            help="Write who is in which group to NAME.link.csv beside the folder, for your eyes only. "
+            "Default: where there is an --id.",
+        ),
+    ] = None,
+    publish_ids: Annotated[
+        bool, typer.Option("--publish-ids", help="Publish the ids, in bucketized releases. Default: they stay out.")
+    ] = False,
+    quasi_anyway: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="COLUMN",
+            help="Publish this column as a quasi-identifier although it seems to identify persons; once per column.",
+        ),
+    ] = None,
     name: Annotated[Optional[str], typer.Option(help="Name of the release. Default: that of the folder.")] = None,
     format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release folder.")] = False,
@@ -147,7 +164,7 @@ def publish(
             "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
             "accept_violations": accept_violations, "seconds": seconds, "seed": seed, "name": name or "",
             "encoding": encoding, "folder": output, "format": format, "overwrite": overwrite, "link": link,
-            "audience": audience,
+            "publish_ids": publish_ids, "quasi_anyway": tuple(quasi_anyway or ()), "audience": audience,
         }  # fmt: skip
         request = PublishRequest.from_dict(entries)
         with live(quiet=quiet) as progress:

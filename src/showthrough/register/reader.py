@@ -132,7 +132,13 @@ class Reader:
 
     def ties(self, release: Release, name: str) -> bool:
         """Whether the persons of a release are tied to its groups by anything but their rows."""
-        return release.roles.id is not None or self.register is not None or name in self.membership
+        known = release.roles.id is not None or release.link is not None
+        return known or self.register is not None or name in self.membership
+
+    def by_link(self, release: Release, name: str) -> bool:
+        """Whether the publisher's private link tells who is in which group."""
+        others = release.roles.id is not None or self.register is not None or name in self.membership
+        return release.link is not None and not others
 
     def fingerprint(self) -> str:
         """The SHA-256 of all that the reader has."""

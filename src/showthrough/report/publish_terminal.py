@@ -18,7 +18,7 @@ def show_publish(console: Console, told: PublishContent, *, hints: Hints | None 
     console.print(Text(told.release if told.folder is None else f"{told.folder}: {told.release}"))
     console.print(Text(told.words))
     if told.link is not None:
-        console.print(Text(f"{told.link} says who is in which group: take it out before you pass the folder on."))
+        console.print(Text(f"{told.link} says who is in which group: keep it, next releases need it, and keep it to yourself."))
     if told.exposed_ids:
         listed = ", ".join(told.exposed_ids[:LISTED]) + (" …" if told.exposed > LISTED else "")
         console.print(Text(printable(f"Exposed: {listed}")))

@@ -53,6 +53,8 @@ def anonymize(
     exposed: str = "refuse",
     prefer: str = "lasting",
     merge_overlaps: bool = False,
+    publish_ids: bool = False,
+    quasi_anyway: Sequence[str] = (),
     seconds: float = 600.0,
     name: str = "",
     seed: int = 0,
@@ -83,6 +85,10 @@ def anonymize(
     ``plan`` (a plan.json, the folder that holds it, or a mapping) recodes the table as an earlier release
     was; records that fit none of its cells and groups that fail a criterion are suppressed.
 
+    A bucketized release is two tables, records and values, without ids unless ``publish_ids``. Columns that
+    identify persons, by themselves or as names, addresses and numbers of persons do, are refused as
+    quasi-identifiers unless ``quasi_anyway`` names them.
+
     What it cost is in ``release.made``; who went where in ``release.groups()`` if there is an ``id``.
     """
     began = time.perf_counter()
@@ -98,6 +104,7 @@ def anonymize(
     tell.stage("reading the table")
     seed = _seed(seed)
     ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
+    ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id))
     _judgeable(criteria, ready)
     options = Options(
         seed=seed,
@@ -194,6 +201,12 @@ def _output(method: Method, output: str | None, shape: Shape) -> str:
             "one publishes quasi-identifiers as they are."
         )
     return kind
+
+
+def _publishes_ids(wanted: bool, id: str | None) -> bool:
+    if wanted and id is None:
+        raise InputError("publish_ids=True publishes the ids: name their column with id=.", parameters=("publish_ids", "id"))
+    return wanted
 
 
 def _outputs(*shows: Shows) -> tuple[str, ...]:

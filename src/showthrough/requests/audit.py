@@ -6,7 +6,7 @@ The request is a history file with more entries: a history file *is* an audit re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
@@ -18,6 +18,9 @@ from showthrough.errors import FieldError
 from showthrough.inference.infer import SECONDS
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
+from showthrough.register.locating import names_of
+from showthrough.register.reader import telling
+from showthrough.release.release import Release
 from showthrough.report.content import AuditContent, Facts, content, known_facts, people_frame, with_bounds
 from showthrough.requests.changes import told_changes
 from showthrough.table.entries import between
@@ -76,6 +79,12 @@ class AuditResult:
         return content(self.audit, audience=self.request.audience, known=self.facts)
 
 
+def _by_links(releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
+    """Who is in which group, where a private link tells it, for a reader who has a register and knows the groups."""
+    told = telling(releases)
+    return {name: r.link for name, r in zip(names_of(told), told, strict=True) if r.link is not None}
+
+
 def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] | None = None) -> AuditResult:
     """Read the history and audit it."""
     tell = Progress.of(progress)
@@ -84,6 +93,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     found = auditing.audit(
         releases,
         register=register,
+        membership=_by_links(releases) if request.link and register is not None else None,
         changed=told_changes(request, releases, request.tables, otherwise=request.changed),
         contradictions=request.contradictions,
         seconds=request.seconds,

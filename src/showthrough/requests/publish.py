@@ -62,6 +62,8 @@ class PublishRequest(Entries):
     changed: Literal["refuse", "split"] = "refuse"
     prefer: Literal["lasting", "useful"] = "lasting"
     merge_overlaps: bool = False
+    publish_ids: bool = False
+    quasi_anyway: tuple[str, ...] = ()
     accept_violations: bool = False
     seconds: float = 600.0
     seed: int = 0
@@ -70,7 +72,7 @@ class PublishRequest(Entries):
     folder: str | None = None
     format: Literal["csv", "parquet"] = "csv"
     overwrite: bool = False
-    link: bool = False
+    link: bool | None = None
     audience: Literal["shareable", "internal"] = "shareable"
 
     def check(self) -> None:
@@ -99,7 +101,8 @@ class PublishRequest(Entries):
 
 _AS_THEY_ARE = (
     "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "cells", "passes", "plan", "repair",
-    "hold_back", "exposed", "changed", "prefer", "merge_overlaps", "accept_violations", "seconds", "seed",
+    "hold_back", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
+    "accept_violations", "seconds", "seed",
 )  # fmt: skip
 
 
@@ -151,7 +154,8 @@ def run_publish(request: PublishRequest, progress: Progress | Callable[[str], No
         if request.folder is None or home is None:
             return PublishResult(request, release, None)
         tell.stage("writing")
-        folders.fill(release, home, format=request.format, link=request.link, plan=plan_file(release))
+        text = folders.fill(release, home, format=request.format, plan=plan_file(release))
+        folders.put_link(unit, release, request.folder, text, wanted=request.link)
         unit.commit()
         return PublishResult(request, release, Path(request.folder))
 
