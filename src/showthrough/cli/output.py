@@ -66,6 +66,9 @@ def conclude(result: AuditResult) -> None:
     if found.changed.tolerated:
         say("Inconclusive: who changed is a guess, so nothing that is tied to them is known to be safe.")
         raise typer.Exit(INCONCLUSIVE)
+    if result.audit.untied:
+        say("Inconclusive: nothing ties the persons of several releases together, so nobody is known to be safe.")
+        raise typer.Exit(INCONCLUSIVE)
     if not found.status.certain:
         open_persons = result.audit.joint.persons - result.audit.joint.answered
         say(f"Inconclusive: {open_persons} of {found.persons} persons have no certified answer.")

@@ -18,7 +18,6 @@ from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.proof import Proof
-from showthrough.release.release import Release
 from showthrough.report.figure import Figures, figures, plain
 
 SCHEMA = "showthrough.audit"
@@ -139,7 +138,9 @@ def content(
 def summary(audit: Audit, *, internal: bool = False) -> list[str]:
     """The figures in words, the most important first; counts only, unless for internal readers."""
     j, one = audit.joint, len(audit.releases) == 1
-    if one:
+    if audit.untied:
+        lines = _untied(audit)
+    elif one:
         lines = [
             f"From this release alone a reader can be certain about {_people(j.certain)} of {j.persons}.",
         ]
@@ -159,11 +160,10 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
             "changed. Others may have changed instead, so nothing that is tied to them counts as safe; the publisher's "
             "own tables tell who did."
         )
-    loose = [r.name for r in audit.posterior.releases if _untied(audit, r)]
-    if loose and not one:
+    if audit.linked:
         lines.append(
-            f"{_names(loose)} publish{'es' if len(loose) == 1 else ''} no ids, and no register says who is who: nobody "
-            "in there is tied to another release. A register would tell more."
+            f"{_names(audit.linked)} {'is' if len(audit.linked) == 1 else 'are'} read with the private link that tells "
+            "who is in which group: for a reader who knows everybody's group."
         )
     excluded = j.impossible_by_sets + j.impossible_by_counts
     if excluded:
@@ -208,11 +208,29 @@ def _unanswered(audit: Audit) -> list[str]:
     return lines
 
 
-def _untied(audit: Audit, release: Release) -> bool:
-    return not audit.posterior.reader.ties(release, release.name)
+def _untied(audit: Audit) -> list[str]:
+    """Why it is not known what releases tell together: nobody in some of them is known to be in another."""
+    j, loose = audit.joint, [r.name for r in audit.releases if r.tied_by == "nothing"]
+    lines = [
+        f"Inconclusive: nothing ties the persons of {_names(audit.untied)} to those of "
+        f"{'another release' if len(audit.untied) < len(audit.releases) else 'each other'}, so what the "
+        f"{len(audit.releases)} releases tell together is not known. What is tied makes a reader certain about "
+        f"{_people(j.certain)} of {j.persons}, any one release alone about {_people(j.certain_alone)}."
+    ]
+    if loose:
+        lines.append(
+            f"{_names(loose)} publish{'es' if len(loose) == 1 else ''} no ids, and no register says who is who: name "
+            "a register, or keep the private link beside the release folder."
+        )
+    if strange := [name for name in audit.untied if name not in loose]:
+        lines.append(
+            f"{_names(strange)} share{'s' if len(strange) == 1 else ''} no id with any other release: if the same "
+            "persons go by other pseudonyms there, nothing was compared."
+        )
+    return lines
 
 
-def _names(names: list[str]) -> str:
+def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
 
 
