@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from showthrough.anonymizers.describe import tight_cells
+from showthrough.anonymizers.identifying import refuse_identifying
 from showthrough.anonymizers.methods import METHODS, Groups, Method, Options
 from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
@@ -105,6 +106,7 @@ def anonymize(
     seed = _seed(seed)
     ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
     ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id))
+    refuse_identifying(ready, quasi_anyway, named=bool(id or sensitive or quasi))
     _judgeable(criteria, ready)
     options = Options(
         seed=seed,

@@ -1,0 +1,237 @@
+"""Columns that identify persons and are no quasi-identifiers: names, addresses, numbers of persons, ids, row numbers.
+
+A quasi-identifier may be rare in every row: a date of birth, an income or a postcode is, and is what anonymizing is
+for. What must not slip in is a column that *was made* to tell rows apart. Text does when most of its cells occur once.
+Numbers are told by how seldom they repeat and how evenly they are spread: a measure repeats at least as often as chance
+makes it, and its values crowd somewhere, while numbers that were given out follow each other or fill their range.
+Nothing here says a word of a cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from showthrough.anonymizers.table import Table
+from showthrough.criteria.coding import as_numbers
+from showthrough.errors import InputError
+from showthrough.table.arrays import Reals
+from showthrough.table.given_names import are_names, plain_letters
+from showthrough.table.identifiers import MOST_CELLS, recognised
+
+SINGLED_OUT = 0.8  # share of rows whose text occurs once
+NAMED_ID = 0.3  # the same where the column is called an id; different values, as persons may have several rows
+FEWEST_ROWS = 10  # below, different text proves nothing
+FEWEST_SERIAL = 5  # below, nothing is told of rows by how they differ
+FEWEST_NUMBERS = 20
+NEXT = 3  # from one number that was given out to the next, mostly
+CHANCE = 12.0  # repetitions that chance makes: none at all has a probability of exp(-12)
+EVEN = 1.63  # Kolmogorov's bound at one in a hundred
+
+_PERSON = frozenset(
+    "name names fullname surname lastname familyname firstname givenname forename vorname nachname familienname "
+    "geburtsname nom prenom apellido apellidos nombre nombres cognome nome naam voornaam achternaam namn fornamn "
+    "efternamn fornavn etternavn imie nazwisko jmeno prijmeni sukunimi etunimi maidenname patientname".split()
+)
+_CONTACT = frozenset(
+    "email mail phone telephone telefon telefono tel mobile handy cellphone fax address addr adresse direccion indirizzo "
+    "street strasse rue calle iban accountnumber kontonummer ssn socialsecurity nhsnumber nino mrn passport passportnumber "
+    "licenseplate numberplate driverslicense steuerid svnr bsn cpf curp dni nif nie pesel personnummer cpr aadhaar "
+    "insurancenumber versichertennummer kvnr nationalid personalid url ipaddress".split()
+)
+_OF_THINGS = frozenset(
+    "hospital drug product city country state company school file disease class category variable place county department "
+    "brand species event job occupation field village region district clinic ward unit town group type level status code "
+    "medication procedure diagnosis test device study site program language industry employer insurer payer".split()
+)
+_IDS = frozenset("id ids pid uid uuid guid identifier pseudonym pseudonyms rowid rownumber mrn".split())
+_MAYBE_IDS = frozenset(  # an id where nothing else is said: "case no", but not "birth number"
+    "key nr no num number nummer numero record index row case subject patient person respondent serial seq sequence "
+    "token hash fall akte".split()
+)
+_ID_OF = re.compile(
+    r"(?:patient|person|subject|case|record|member|customer|client|user|employee|student|study|encounter|visit|insured|row)"
+    r"(?:id|nr|no|number|key|code)"
+)
+_PLACES = frozenset("zip zipcode postal postalcode postcode plz cap cp code area tract block fips geoid".split())
+_DATES = re.compile(
+    r"(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?"
+)
+_PLACES_AND_CODES = re.compile(  # postcodes, and diagnoses by ICD-10
+    r"[A-TV-Z]\d[\dAB]\.[\dA-Z]{1,4}|[A-Z]{1,2}\d[A-Z\d]? ?(?:\d[A-Z]{2})?|[A-Z]\d[A-Z] ?\d[A-Z]\d|\d{4} ?[A-Z]{2}|\d{5}-\d{4}|[A-Z]{1,2}-\d{4,5}"
+)
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A column that seems to identify persons, and why, in words that tell nothing of a cell."""
+
+    column: str
+    reason: str
+
+
+def refuse_identifying(table: Table, anyway: Sequence[str] | str, *, named: bool) -> None:
+    """Refuse quasi-identifiers that identify persons, but for those that were confirmed by name.
+
+    ``named`` says that the caller named a column: if none was, the header may be somebody's record.
+    """
+    confirmed = [anyway] if isinstance(anyway, str) else [str(column) for column in anyway]
+    strange = next((column for column in confirmed if column not in table.quasi), None)
+    if strange is not None:
+        raise InputError(
+            f"quasi_anyway= names {strange!r}, which is none of the quasi-identifiers.", parameters=("quasi_anyway",)
+        )
+    found = [s for s in suspects(table) if s.column not in confirmed]
+    if not found:
+        return
+    parameters = ("id", "quasi", "quasi_anyway")
+    place = {column: at for at, column in enumerate(table.frame.columns, start=1)}
+    raise InputError(
+        _refusal([(repr(s.column), s) for s in found]),
+        shareable=_refusal([(repr(s.column) if named else f"number {place[s.column]}", s) for s in found]),
+        parameters=parameters,
+    )
+
+
+def _refusal(found: Sequence[tuple[str, Suspect]]) -> str:
+    told = "; ".join(f"the column {called} {suspect.reason}" for called, suspect in found)
+    one = found[0][1].column if len(found) == 1 and found[0][0].startswith(("'", '"')) else "COLUMN"
+    it = "it" if len(found) == 1 else "them"
+    return (
+        f"{told[0].upper()}{told[1:]}: published as a quasi-identifier, {it} would name persons. If {it} names them, "
+        f"say so with id=; or list the quasi-identifiers with quasi= and leave {it} out; or confirm {it} with "
+        f'quasi_anyway="{one}".'
+    ).replace("If them names them", "If one of them names persons")
+
+
+def suspects(table: Table) -> list[Suspect]:
+    """The quasi-identifiers that seem to identify persons."""
+    found = []
+    for column in table.quasi:
+        told = column in table.shape.hierarchies or column in table.shape.limits
+        reason = _direct(table.frame[column], column) or (None if told else _identifies(table.frame[column], column))
+        if reason is not None:
+            found.append(Suspect(column, reason))
+    return found
+
+
+def _direct(cells: pl.Series, name: str) -> str | None:
+    """Names, addresses and numbers of persons, by their form or by what the column is called."""
+    filled = cells.drop_nulls().cast(pl.String)
+    different = filled.unique().sort()
+    if not different.len():
+        return None
+    looked = different.gather_every(max(1, -(-different.len() // MOST_CELLS))).to_list()
+    form = recognised(looked)
+    if form is not None:
+        return f"holds {form}"
+    words = _words(name)
+    many = different.len() >= min(0.5 * filled.len(), max(11, 0.01 * filled.len()), 100)
+    if not many or filled.len() < 3:
+        return None
+    letters = sum(any(c.isalpha() for c in cell) for cell in looked) >= 0.8 * len(looked)
+    if letters and words & _PERSON and not words & _OF_THINGS:
+        return "is called as names of persons are"
+    if words & _CONTACT and not words & _OF_THINGS:
+        return "is called as addresses or numbers of persons are"
+    if letters and are_names(looked):
+        return "holds names of persons"
+    return None
+
+
+def _identifies(cells: pl.Series, name: str) -> str | None:
+    """Whether a column was made to tell rows apart."""
+    column, words = cells.drop_nulls(), _words(name)
+    rows, different = column.len(), column.n_unique()
+    if rows < FEWEST_SERIAL or column.dtype.is_temporal() or column.dtype == pl.Boolean:
+        return None
+    called = _called_id(words) and different >= max(FEWEST_SERIAL, NAMED_ID * rows)
+    numbers = as_numbers(column)
+    if numbers is not None:
+        return _numbered(numbers.to_numpy().astype(np.float64), different, called=called)
+    if column.dtype != pl.String:
+        return None
+    once = int((column.unique_counts() == 1).sum())
+    few = rows < FEWEST_ROWS and not (once == rows and _one_shape(column))
+    if not called and (few or once < SINGLED_OUT * rows or _dates_or_places(column, words)):
+        return None
+    return f"singles out {once} of {rows} rows all by itself"
+
+
+def _called_id(words: set[str]) -> bool:
+    """Whether the column's name says that it holds ids of persons or rows."""
+    return bool(words & _IDS and not words & _OF_THINGS) or bool(words and words <= _IDS | _MAYBE_IDS | _joined(words))
+
+
+def _joined(words: set[str]) -> set[str]:
+    """What `_words` put together of words that are ids: "caseno"."""
+    parts = words & (_IDS | _MAYBE_IDS)
+    return {one + other for one in parts for other in parts}
+
+
+def _one_shape(column: pl.Series) -> bool:
+    """Whether all cells are letters and digits in the same places, as P01, P02, … are."""
+    shapes = column.str.strip_chars().str.replace_all(r"\d", "9").str.replace_all(r"\p{L}", "a").unique()
+    return shapes.len() == 1 and shapes[0].count("9") >= 2
+
+
+def _are_days(numbers: Reals) -> bool:
+    """Whether numbers of eight digits are days of a calendar, as 19700131 is."""
+    year, month, date = numbers // 10_000, numbers // 100 % 100, numbers % 100
+    fits = (year >= 1850) & (year <= 2150) & (month >= 1) & (month <= 12) & (date >= 1) & (date <= 31)
+    return bool(fits.all())
+
+
+def _numbered(numbers: Reals, different: int, *, called: bool) -> str | None:
+    """Numbers that were given out, not measured."""
+    rows = numbers.size
+    if called and np.all(numbers == np.round(numbers)):
+        return f"is called an id and has {different} different values in {rows} rows"
+    if rows < FEWEST_ROWS or not np.all(numbers == np.round(numbers)):
+        return None
+    least, most = float(numbers.min()), float(numbers.max())
+    if _are_days(numbers):
+        return None
+    span = most - least + 1
+    repeated, by_chance = rows - different, rows - span * -np.expm1(-rows / span)
+    dense = bool(np.median(np.diff(np.unique(numbers))) <= NEXT) if different > 1 else False
+    counter = different == rows == span  # 1, 2, 3, … in any order
+    counter = counter or (dense and not repeated and by_chance >= CHANCE / 2)
+    never = rows >= FEWEST_NUMBERS and by_chance >= CHANCE and repeated <= by_chance / 4
+    if counter or (never and (dense or _even(numbers, least, most))):
+        return f"has {different} different numbers in {rows} rows, as numbers that count rows or persons have"
+    width = len(str(int(abs(numbers[0]))))
+    low, high = 10.0 ** (width - 1), 10.0**width
+    one_length = width >= 6 and low <= least and most < high
+    if rows >= FEWEST_NUMBERS and not repeated and one_length and _even(numbers, low, high):
+        return f"has a number of {width} digits of its own in each of {rows} rows"
+    return None
+
+
+def _even(numbers: Reals, low: float, high: float) -> bool:
+    """Whether numbers are spread evenly between two, as those that were drawn or given out are, by Kolmogorov's test."""
+    expected = (np.arange(numbers.size) + 0.5) / numbers.size
+    away = np.abs((np.sort(numbers) - low) / max(high - low, 1.0) - expected).max()
+    return bool(away * np.sqrt(numbers.size) < EVEN)
+
+
+def _dates_or_places(column: pl.Series, words: set[str]) -> bool:
+    """Dates, postcodes and diagnoses may be rare in every row and are quasi-identifiers all the same."""
+    looked = column.unique().sort()
+    cells = looked.gather_every(max(1, looked.len() // 500)).str.strip_chars().to_list()
+    form = re.compile(f"(?:{_DATES.pattern})|(?:{_PLACES_AND_CODES.pattern})")
+    like = sum(form.fullmatch(cell) is not None for cell in cells) >= 0.8 * len(cells)
+    digits = sum(cell.isdigit() and len(cell) <= 5 for cell in cells) >= 0.8 * len(cells)
+    return like or digits or bool(words & _PLACES and max(map(len, cells)) <= 12)
+
+
+def _words(name: str) -> set[str]:
+    """The words of a column's name, and neighbours together: lastName and last_name are lastname."""
+    parts = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name)
+    words = [word for word in re.split(r"[^a-z]+", plain_letters(parts)) if word]
+    words += ["id" for word in words if _ID_OF.fullmatch(word)]
+    return {*words, *("".join(pair) for pair in zip(words, words[1:], strict=False)), "".join(words)}
