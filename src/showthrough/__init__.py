@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from showthrough.register.history_file import read_history as read_history
     from showthrough.register.register import Register as Register
     from showthrough.register.register import read_register as read_register
+    from showthrough.table.unpacking import unpacked_up_to as unpacked_up_to
     from showthrough.release.reading import read_release as read_release
     from showthrough.release.release import Release as Release
     from showthrough.republishing.anonymize import anonymize as anonymize
@@ -84,6 +85,7 @@ _HOME = {
     "read_register": "showthrough.register.register",
     "read_release": "showthrough.release.reading",
     "risk": "showthrough.criteria.risk",
+    "unpacked_up_to": "showthrough.table.unpacking",
     "utility": "showthrough.measuring.utility",
 }
 
@@ -124,6 +126,7 @@ __all__ = [
     "read_register",
     "read_release",
     "risk",
+    "unpacked_up_to",
     "utility",
 ]
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.coding import as_numbers
 from showthrough.errors import InputError
@@ -23,6 +24,7 @@ from showthrough.table.arrays import Reals
 from showthrough.table.given_names import are_names, plain_letters
 from showthrough.table.identifiers import MOST_CELLS, recognised
 
+LISTED = 20  # columns in a sentence
 SINGLED_OUT = 0.8  # share of rows whose text occurs once
 NAMED_ID = 0.3  # the same where the column is called an id; different values, as persons may have several rows
 FEWEST_ROWS = 10  # below, different text proves nothing
@@ -106,6 +108,20 @@ def _refusal(found: Sequence[tuple[str, Suspect]]) -> str:
         f"say so with id=; or list the quasi-identifiers with quasi= and leave {it} out; or confirm {it} with "
         f'quasi_anyway="{one}".'
     ).replace("If them names them", "If one of them names persons")
+
+
+def unasked_remark(table: Table, quasi: object, anyway: Sequence[str] | str) -> tuple[Remark, ...]:
+    """The columns that are published though nobody gave them a role; their number, if no column was named at all."""
+    named = {*table.shape.named(), *([anyway] if isinstance(anyway, str) else anyway)}
+    columns = [column for column in table.quasi if column not in named]
+    if quasi is not None or not columns:
+        return ()
+    known = bool(table.id or table.sensitive or named)  # otherwise the header may be somebody's record
+    listed = ", ".join(columns[:LISTED]) + (f" and {len(columns) - LISTED} more" if len(columns) > LISTED else "")
+    words = "Nobody gave {n} columns a role, and they are published as quasi-identifiers"
+    if not known:
+        return (Remark.of("columns without a role", f"{words}.", n=len(columns)),)
+    return (Remark.of("columns without a role", f"{words}: {{columns}}.", n=len(columns), columns=listed),)
 
 
 def suspects(table: Table) -> list[Suspect]:

@@ -156,8 +156,8 @@ def _check_roles(id: str | None, sensitive: str | None, quasi: Sequence[str]) ->
     if not quasi:
         raise InputError("A release needs quasi-identifiers: name them with quasi=.", parameters=("quasi",))
     named = [name for name in (id, sensitive, *quasi) if name is not None]
-    twice = next((name for k, name in enumerate(named) if name in named[:k]), None)
-    if twice is not None:
+    if len(set(named)) < len(named):
+        twice = next(name for k, name in enumerate(named) if name in named[:k])
         raise InputError(f"The column {twice!r} is named twice: a column plays one part.")
 
 

@@ -13,6 +13,7 @@ from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live
 from showthrough.cli.options import Audience
 from showthrough.errors import InputError
+from showthrough.table.unpacking import unpacked_up_to
 
 
 class ChangedChoice(Enum):
@@ -124,10 +125,11 @@ def audit(
         typer.Option(min=0, help="Spend up to this many seconds on what no assignment of whole values allows."),
     ] = None,
     json: options.Json = None,
+    unpacked: options.Unpacked = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
-    with errors_as_sentences(audience=audience):
+    with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import columns, history_file, pairs, releases
         from showthrough.cli.output import conclude, deliver_audit, show_understood
         from showthrough.cli.writing import check_targets

@@ -92,6 +92,11 @@ def show_published(result: PublishResult) -> None:
     publish_terminal.show_publish(out(), replace(told, words=as_options(told.words, TOLD)), hints=PUBLISH)
 
 
+def show_link(result: PublishResult) -> None:
+    """Where the publisher finds who is in which group, once it is there."""
+    publish_terminal.show_link(out(), result.content())
+
+
 def show_compared(result: CompareResult) -> None:
     """All strategies on one page."""
     told = result.content()

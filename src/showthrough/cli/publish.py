@@ -11,6 +11,7 @@ import typer
 from showthrough.cli import options
 from showthrough.cli.common import INCONCLUSIVE, errors_as_sentences, live
 from showthrough.errors import InputError
+from showthrough.table.unpacking import unpacked_up_to
 
 if TYPE_CHECKING:
     from showthrough.policy.policy import Policy
@@ -132,13 +133,14 @@ def publish(
     seconds: Annotated[float, typer.Option(min=1, help="Guard: time limit.")] = 600.0,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same release.")] = 0,
     encoding: options.Encoding = None,
+    unpacked: options.Unpacked = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
-    with errors_as_sentences(audience=audience):
+    with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import codings, columns, numbers, pairs
         from showthrough.cli.inputs import proximity as near
-        from showthrough.cli.output import show_compared, show_published
+        from showthrough.cli.output import show_compared, show_link, show_published
         from showthrough.requests.criteria import CriteriaEntries
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
@@ -169,13 +171,14 @@ def publish(
         request = PublishRequest.from_dict(entries)
         with live(quiet=quiet) as progress:
             compared = run_compare(request, progress) if dry_run else None
-            result = None if dry_run else run_publish(request, progress)
+            told = None if quiet else show_published  # first: columns that nobody gave a role are seen before they are out
+            result = None if dry_run else run_publish(request, progress, before_writing=told)
         if compared is not None:
             show_compared(compared)
         if result is None:
             return
         if not quiet:
-            show_published(result)
+            show_link(result)
     if not result.holds:
         raise typer.Exit(BROKEN)
     if not result.conclusive:

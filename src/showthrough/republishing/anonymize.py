@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from showthrough.anonymizers.describe import tight_cells
-from showthrough.anonymizers.identifying import refuse_identifying
+from showthrough.anonymizers.identifying import refuse_identifying, unasked_remark
 from showthrough.anonymizers.methods import METHODS, Groups, Method, Options
 from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.progress import Progress
@@ -105,8 +106,8 @@ def anonymize(
     tell.stage("reading the table")
     seed = _seed(seed)
     ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
-    ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id))
     refuse_identifying(ready, quasi_anyway, named=bool(id or sensitive or quasi))
+    unasked = unasked_remark(ready, quasi, quasi_anyway)
     _judgeable(criteria, ready)
     options = Options(
         seed=seed,
@@ -137,7 +138,11 @@ def anonymize(
             seconds=seconds,
             progress=tell,
         )
-        return republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began)
+        ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, choices.kind))
+        return _remarked(
+            republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began), *unasked
+        )
+    ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, kind))
     tell.stage("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
     tell.stage("publishing and checking")
@@ -146,9 +151,14 @@ def anonymize(
     release = publish(ready, grouped, kind=kind, name=name, seed=seed, parameters=parameters)
     release = _judged(ready, grouped, release, criteria, method=chosen, began=began, accept=accept_violations)
     if not history:
-        return release
+        return _remarked(release, *unasked)
     remark = told_together(ready, list(history), release, changed=changed, progress=tell.silent())
-    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, remark)))
+    return _remarked(release, *unasked, remark)
+
+
+def _remarked(release: Release, *remarks: Remark) -> Release:
+    """The release with more for its publisher to know."""
+    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, *remarks)))
 
 
 def _with_cells(table: Table, grouped: Groups, kind: str) -> Groups:
@@ -205,9 +215,15 @@ def _output(method: Method, output: str | None, shape: Shape) -> str:
     return kind
 
 
-def _publishes_ids(wanted: bool, id: str | None) -> bool:
+def _publishes_ids(wanted: bool, id: str | None, kind: str) -> bool:
+    """Ids are published on request alone, and only where a kind ties them to groups."""
     if wanted and id is None:
-        raise InputError("publish_ids=True publishes the ids: name their column with id=.", parameters=("publish_ids", "id"))
+        raise InputError(
+            "publish_ids=True publishes the ids: name their column with id=.", parameters=("publish_ids", "id")
+        )
+    if wanted and not KINDS[kind].publishes_ids:
+        able = " or ".join(one.name for one in KINDS.values() if one.publishes_ids and one.from_groups)
+        raise InputError(f"Only a {able} release can publish ids, not a {kind} one.", parameters=("publish_ids",))
     return wanted
 
 
