@@ -55,6 +55,11 @@ _MAYBE_IDS = frozenset(  # an id where nothing else is said: "case no", but not 
     "key nr no num number nummer numero record index row case subject patient person respondent serial seq sequence "
     "token hash fall akte".split()
 )
+_MEASURES = frozenset(
+    "age ages alter edad eta year years month day days date birth born income salary wage wages pay gehalt lohn revenue sales "
+    "tax cost price amount balance weight height bmi size length width area distance score points rate ratio share percent "
+    "temperature pressure glucose count duration hours minutes stay visits latitude longitude lat lon".split()
+)
 _ID_OF = re.compile(
     r"(?:patient|person|subject|case|record|member|customer|client|user|employee|student|study|encounter|visit|insured|row)"
     r"(?:id|nr|no|number|key|code)"
@@ -168,6 +173,8 @@ def _identifies(cells: pl.Series, name: str) -> str | None:
     called = _called_id(words) and different >= max(FEWEST_SERIAL, NAMED_ID * rows)
     numbers = as_numbers(column)
     if numbers is not None:
+        if words & _MEASURES and not called:
+            return None
         return _numbered(numbers.to_numpy().astype(np.float64), different, called=called)
     if column.dtype != pl.String:
         return None

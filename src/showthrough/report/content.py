@@ -26,6 +26,7 @@ AUDIENCES = ("shareable", "internal")
 PROOFS = 200
 PROOF_STEPS = 30
 PROOF_SECONDS = 30.0
+RANK = (pl.col("fact") == "impossible").cast(pl.Int8) * 2 + (pl.col("by") == "sets")  # the most telling facts first
 
 
 @dataclass(frozen=True)
@@ -241,12 +242,21 @@ def facts(audit: Audit, *, proofs: int = PROOFS, limit: int | None = None) -> li
 
 def known_facts(audit: Audit, *, proofs: int = PROOFS) -> Facts:
     """Certain pairs, then pairs impossible by the counts, then by the sets; the first ones with proof."""
-    rank = (pl.col("fact") == "impossible").cast(pl.Int8) * 2 + (pl.col("by") == "sets")
-    rows = audit.posterior.proven().sort(rank, maintain_order=True)
-    found = _proofs(audit, rows.head(proofs))
-    texts = [None if proof is None else str(proof) for proof in found]
-    frame = rows.with_columns(pl.Series("proof", texts + [None] * (rows.height - len(texts)), dtype=pl.String))
-    return Facts(frame, tuple("" if proof is None else proof.reasons for proof in found))
+    rows = audit.posterior.proven().sort(RANK, maintain_order=True)
+    first = leading_facts(audit, rows.head(proofs))
+    texts = first.frame["proof"].extend_constant(None, rows.height - len(first))
+    return Facts(rows.with_columns(texts.alias("proof")), first.reasons)
+
+
+def leading_facts(audit: Audit, rows: pl.DataFrame | None = None, *, proofs: int = PROOFS) -> Facts:
+    """The first of them alone, each with its proof if it is not too long; ``rows`` if they are at hand."""
+    if rows is None:
+        for _, part in audit.posterior.by_people():
+            rows = (part if rows is None else pl.concat([rows, part])).sort(RANK, maintain_order=True).head(proofs)
+    assert rows is not None  # an audit without persons is refused
+    found = _proofs(audit, rows)
+    texts = pl.Series("proof", [None if proof is None else str(proof) for proof in found], dtype=pl.String)
+    return Facts(rows.with_columns(texts), tuple("" if proof is None else proof.reasons for proof in found))
 
 
 def _proofs(audit: Audit, rows: pl.DataFrame) -> list[Proof | None]:
@@ -263,30 +273,6 @@ def _proofs(audit: Audit, rows: pl.DataFrame) -> list[Proof | None]:
         except LongProofError:
             found.append(None)
     return found
-
-
-def people_frame(audit: Audit, *, known: Facts | None = None, proofs: int = PROOFS) -> pl.DataFrame:
-    """Every person and value with probability, fact and (for the first facts) proof, person by person.
-
-    ``known`` are the facts if they were collected before.
-    """
-    proven = (known_facts(audit, proofs=proofs) if known is None else known).frame
-    frame = audit.posterior.to_frame()
-    who = [c for c in ("id", "release") if c in frame.columns]
-    order = frame.select(who).unique(maintain_order=True).with_row_index("_person")
-    return (
-        frame.join(proven, on=[*who, "value"], how="full", coalesce=True, nulls_equal=True)
-        .with_columns(pl.when(pl.col("fact") == "impossible").then(0.0).otherwise(pl.col("p")).alias("p"))
-        .join(order, on=who, how="left", nulls_equal=True)
-        .sort("_person", -pl.col("p"), "value")
-        .drop("_person")
-    )
-
-
-def with_bounds(frame: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
-    """The people frame with columns lower and upper, empty where no bounds were asked for."""
-    keys = [c for c in ("id", "release", "value") if c in limits.columns]
-    return frame.join(limits, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,8 @@ from showthrough.register.history_file import HistoryEntries
 from showthrough.register.locating import names_of
 from showthrough.register.reader import telling
 from showthrough.release.release import Release
-from showthrough.report.content import AuditContent, Facts, content, known_facts, people_frame, with_bounds
+from showthrough.report.content import AuditContent, Facts, content, known_facts, leading_facts
+from showthrough.report.people import People
 from showthrough.requests.changes import told_changes
 from showthrough.table.entries import between
 
@@ -72,7 +73,7 @@ class AuditResult:
     request: AuditRequest
     audit: auditing.Audit
     facts: Facts | None
-    people: pl.DataFrame | None
+    people: People | None
 
     def content(self) -> AuditContent:
         """What a report says to the audience of the request."""
@@ -100,13 +101,15 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
         whole_values=request.whole_values,
         progress=tell,
     )
-    facts = None
+    facts, people = None, None
     if request.people or request.audience == "internal":
         tell.stage("proofs")
+    if request.audience == "internal":
         facts = known_facts(found)
-    people = people_frame(found, known=facts) if request.people else None
+    if request.people:
+        people = People(found, leading_facts(found) if facts is None else facts)
     if people is not None and request.bounds is not None:
         tell.stage("bounds")
         limits = found.posterior.bounds(above=request.bounds, workers=os.cpu_count() or 1, progress=tell.count)
-        people = with_bounds(people, limits)
+        people = replace(people, limits=limits)
     return AuditResult(request, found, facts, people)
