@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from showthrough.register.history_file import read_history as read_history
     from showthrough.register.register import Register as Register
     from showthrough.register.register import read_register as read_register
-    from showthrough.table.unpacking import unpacked_up_to as unpacked_up_to
     from showthrough.release.reading import read_release as read_release
     from showthrough.release.release import Release as Release
     from showthrough.republishing.anonymize import anonymize as anonymize
     from showthrough.table.hierarchy import Hierarchy as Hierarchy
+    from showthrough.table.unpacking import unpacked_up_to as unpacked_up_to
 
 __version__ = "0.1.0"
 

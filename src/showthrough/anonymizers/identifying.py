@@ -21,7 +21,8 @@ from showthrough.anonymizers.table import Table
 from showthrough.criteria.coding import as_numbers
 from showthrough.errors import InputError
 from showthrough.table.arrays import Reals
-from showthrough.table.given_names import are_names, plain_letters
+from showthrough.table.column_words import CONTACT, IDS, MAYBE_IDS, MEASURES, OF_THINGS, PERSON, PLACES, words_of
+from showthrough.table.given_names import are_names
 from showthrough.table.identifiers import MOST_CELLS, recognised
 
 LISTED = 20  # columns in a sentence
@@ -34,42 +35,13 @@ NEXT = 3  # from one number that was given out to the next, mostly
 CHANCE = 12.0  # repetitions that chance makes: none at all has a probability of exp(-12)
 EVEN = 1.63  # Kolmogorov's bound at one in a hundred
 
-_PERSON = frozenset(
-    "name names fullname surname lastname familyname firstname givenname forename vorname nachname familienname "
-    "geburtsname nom prenom apellido apellidos nombre nombres cognome nome naam voornaam achternaam namn fornamn "
-    "efternamn fornavn etternavn imie nazwisko jmeno prijmeni sukunimi etunimi maidenname patientname".split()
-)
-_CONTACT = frozenset(
-    "email mail phone telephone telefon telefono tel mobile handy cellphone fax address addr adresse direccion indirizzo "
-    "street strasse rue calle iban accountnumber kontonummer ssn socialsecurity nhsnumber nino mrn passport passportnumber "
-    "licenseplate numberplate driverslicense steuerid svnr bsn cpf curp dni nif nie pesel personnummer cpr aadhaar "
-    "insurancenumber versichertennummer kvnr nationalid personalid url ipaddress".split()
-)
-_OF_THINGS = frozenset(
-    "hospital drug product city country state company school file disease class category variable place county department "
-    "brand species event job occupation field village region district clinic ward unit town group type level status code "
-    "medication procedure diagnosis test device study site program language industry employer insurer payer".split()
-)
-_IDS = frozenset("id ids pid uid uuid guid identifier pseudonym pseudonyms rowid rownumber mrn".split())
-_MAYBE_IDS = frozenset(  # an id where nothing else is said: "case no", but not "birth number"
-    "key nr no num number nummer numero record index row case subject patient person respondent serial seq sequence "
-    "token hash fall akte".split()
-)
-_MEASURES = frozenset(
-    "age ages alter edad eta year years month day days date birth born income salary wage wages pay gehalt lohn revenue sales "
-    "tax cost price amount balance weight height bmi size length width area distance score points rate ratio share percent "
-    "temperature pressure glucose count duration hours minutes stay visits latitude longitude lat lon".split()
-)
-_ID_OF = re.compile(
-    r"(?:patient|person|subject|case|record|member|customer|client|user|employee|student|study|encounter|visit|insured|row)"
-    r"(?:id|nr|no|number|key|code)"
-)
-_PLACES = frozenset("zip zipcode postal postalcode postcode plz cap cp code area tract block fips geoid".split())
 _DATES = re.compile(
-    r"(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?"
+    r"(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
+    r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?"
 )
 _PLACES_AND_CODES = re.compile(  # postcodes, and diagnoses by ICD-10
-    r"[A-TV-Z]\d[\dAB]\.[\dA-Z]{1,4}|[A-Z]{1,2}\d[A-Z\d]? ?(?:\d[A-Z]{2})?|[A-Z]\d[A-Z] ?\d[A-Z]\d|\d{4} ?[A-Z]{2}|\d{5}-\d{4}|[A-Z]{1,2}-\d{4,5}"
+    r"[A-TV-Z]\d[\dAB]\.[\dA-Z]{1,4}|[A-Z]{1,2}\d[A-Z\d]? ?(?:\d[A-Z]{2})?|[A-Z]\d[A-Z] ?\d[A-Z]\d"
+    r"|\d{4} ?[A-Z]{2}|\d{5}-\d{4}|[A-Z]{1,2}-\d{4,5}"
 )
 
 
@@ -150,14 +122,14 @@ def _direct(cells: pl.Series, name: str) -> str | None:
     form = recognised(looked)
     if form is not None:
         return f"holds {form}"
-    words = _words(name)
+    words = words_of(name)
     many = different.len() >= min(0.5 * filled.len(), max(11, 0.01 * filled.len()), 100)
     if not many or filled.len() < 3:
         return None
     letters = sum(any(c.isalpha() for c in cell) for cell in looked) >= 0.8 * len(looked)
-    if letters and words & _PERSON and not words & _OF_THINGS:
+    if letters and words & PERSON and not words & OF_THINGS:
         return "is called as names of persons are"
-    if words & _CONTACT and not words & _OF_THINGS:
+    if words & CONTACT and not words & OF_THINGS:
         return "is called as addresses or numbers of persons are"
     if letters and are_names(looked):
         return "holds names of persons"
@@ -166,14 +138,14 @@ def _direct(cells: pl.Series, name: str) -> str | None:
 
 def _identifies(cells: pl.Series, name: str) -> str | None:
     """Whether a column was made to tell rows apart."""
-    column, words = cells.drop_nulls(), _words(name)
+    column, words = cells.drop_nulls(), words_of(name)
     rows, different = column.len(), column.n_unique()
     if rows < FEWEST_SERIAL or column.dtype.is_temporal() or column.dtype == pl.Boolean:
         return None
     called = _called_id(words) and different >= max(FEWEST_SERIAL, NAMED_ID * rows)
     numbers = as_numbers(column)
     if numbers is not None:
-        if words & _MEASURES and not called:
+        if words & MEASURES and not called:
             return None
         return _numbered(numbers.to_numpy().astype(np.float64), different, called=called)
     if column.dtype != pl.String:
@@ -187,12 +159,12 @@ def _identifies(cells: pl.Series, name: str) -> str | None:
 
 def _called_id(words: set[str]) -> bool:
     """Whether the column's name says that it holds ids of persons or rows."""
-    return bool(words & _IDS and not words & _OF_THINGS) or bool(words and words <= _IDS | _MAYBE_IDS | _joined(words))
+    return bool(words & IDS and not words & OF_THINGS) or bool(words and words <= IDS | MAYBE_IDS | _joined(words))
 
 
 def _joined(words: set[str]) -> set[str]:
     """What `_words` put together of words that are ids: "caseno"."""
-    parts = words & (_IDS | _MAYBE_IDS)
+    parts = words & (IDS | MAYBE_IDS)
     return {one + other for one in parts for other in parts}
 
 
@@ -236,7 +208,7 @@ def _numbered(numbers: Reals, different: int, *, called: bool) -> str | None:
 
 
 def _even(numbers: Reals, low: float, high: float) -> bool:
-    """Whether numbers are spread evenly between two, as those that were drawn or given out are, by Kolmogorov's test."""
+    """Whether numbers are spread evenly between two, as those that were given out are, by Kolmogorov's test."""
     expected = (np.arange(numbers.size) + 0.5) / numbers.size
     away = np.abs((np.sort(numbers) - low) / max(high - low, 1.0) - expected).max()
     return bool(away * np.sqrt(numbers.size) < EVEN)
@@ -249,12 +221,4 @@ def _dates_or_places(column: pl.Series, words: set[str]) -> bool:
     form = re.compile(f"(?:{_DATES.pattern})|(?:{_PLACES_AND_CODES.pattern})")
     like = sum(form.fullmatch(cell) is not None for cell in cells) >= 0.8 * len(cells)
     digits = sum(cell.isdigit() and len(cell) <= 5 for cell in cells) >= 0.8 * len(cells)
-    return like or digits or bool(words & _PLACES and max(map(len, cells)) <= 12)
-
-
-def _words(name: str) -> set[str]:
-    """The words of a column's name, and neighbours together: lastName and last_name are lastname."""
-    parts = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", name)
-    words = [word for word in re.split(r"[^a-z]+", plain_letters(parts)) if word]
-    words += ["id" for word in words if _ID_OF.fullmatch(word)]
-    return {*words, *("".join(pair) for pair in zip(words, words[1:], strict=False)), "".join(words)}
+    return like or digits or bool(words & PLACES and max(map(len, cells)) <= 12)

@@ -10,8 +10,8 @@ import typer
 
 from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live
-from showthrough.table.unpacking import unpacked_up_to
 from showthrough.cli.options import Audience
+from showthrough.table.unpacking import unpacked_up_to
 
 FAILS = 1
 

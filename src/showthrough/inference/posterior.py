@@ -115,7 +115,7 @@ class Posterior:
         return self._frame(np.arange(self.ids.len()), uncertified=uncertified)
 
     def by_people(self, rows: int = 250_000) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-        """`to_frame` and `proven` of some persons at a time, about so many rows, for those whom all would fill memory."""
+        """`to_frame` and `proven` of some persons at a time, about so many rows: all may be more than fits memory."""
         told, many = facts.listing(self._solved), max(1, rows // max(1, self.values.len()))
         for first in range(0, self.ids.len(), many):
             people = np.arange(first, min(first + many, self.ids.len()))

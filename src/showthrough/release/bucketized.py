@@ -53,7 +53,7 @@ class BucketizedKind(Kind):
         return _make(source)
 
     def rows(self, release: Release) -> pl.DataFrame:
-        """One row per person, in an order that tells nothing; beside the values of the group unless there are two tables."""
+        """One row per person in an order that tells nothing, beside values of the group unless there are two tables."""
         return _rows(release) if release.shape == "rows" else _by_group(release)
 
     def by_record(self, release: Release) -> pl.DataFrame:

@@ -138,9 +138,7 @@ def _with_gaps(
     return rows.with_columns(found) if found else rows
 
 
-def _from_folder(
-    source: str, values: object, counterfeits: object, link: bool | str | os.PathLike[str]
-) -> Release:
+def _from_folder(source: str, values: object, counterfeits: object, link: bool | str | os.PathLike[str]) -> Release:
     for what, table in (("values", values), ("counterfeits", counterfeits)):
         if table is not None:
             raise InputError(f"{source} is a release folder, which holds its own {what}: give it no table of {what}.")

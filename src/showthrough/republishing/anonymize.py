@@ -139,9 +139,7 @@ def anonymize(
             progress=tell,
         )
         ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, choices.kind))
-        return _remarked(
-            republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began), *unasked
-        )
+        return _remarked(republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began), *unasked)
     ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, kind))
     tell.stage("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)

@@ -23,7 +23,7 @@ def tied(release: Release) -> Release:
 
 
 def tied_proposal(table: Table, past: Past, proposal: Proposal, *, name: str = "") -> Release:
-    """A proposal with everybody tied to a group by id, without quasi-identifiers; groups are numbered as in the proposal."""
+    """A proposal with everybody tied to a group by id, without quasi-identifiers; groups numbered as in it."""
     rows = np.flatnonzero(proposal.group >= 0)
     ids = table.frame[table.id or ""].gather(rows)
     gap = pl.Series(ids.name, [None] * proposal.counterfeits, dtype=ids.dtype)

@@ -58,6 +58,10 @@ def _digits(n: int | str, extra: Callable[[str], bool], name: str) -> Form:
     return Form(name, re.compile(rf"\d(?:[ .\-/]?\d){{{least - 1},{most - 1}}}", re.ASCII), extra)
 
 
+def _iban(text: str) -> bool:
+    return len(text) >= 15 and mod97(text)
+
+
 def _letter(number: int) -> str:
     return "TRWAGMYFPDXBNJZSQVHLCKE"[number % 23]
 
@@ -207,7 +211,7 @@ _PHONES = (
 )
 FORMS = (
     Form("e-mail addresses", re.compile(r"[^\s@,;]+@[^\s@,;]+\.[^\W\d_]{2,}"), sure=True),
-    Form("account numbers (IBAN)", _re(r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{1,4}){3,8}"), lambda t: len(t) >= 15 and mod97(t), sure=True),
+    Form("account numbers (IBAN)", _re(r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{1,4}){3,8}"), _iban, sure=True),
     Form("Italian fiscal codes", _re(r"[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]"), _fiscal, sure=True),
     Form("Mexican CURP numbers", _re(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d"), None, sure=True),
     Form("Chinese resident numbers", _re(r"[1-9]\d{5}(?:19|20)\d{9}[\dX]"), _chinese, sure=True),

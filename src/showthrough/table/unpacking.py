@@ -1,7 +1,7 @@
 """Files that grow when they are read: gzip and Parquet, up to a limit that the caller may raise.
 
-A few megabytes of gzip unpack to as many gigabytes, and a Parquet file of a kilobyte may declare a billion rows. So what
-is unpacked is limited: to a size, and, beyond a small one, to a multiple of the file that no real table reaches.
+A few megabytes of gzip unpack to as many gigabytes, and a Parquet file of a kilobyte may declare a billion rows. So
+what is unpacked is limited: to a size, and, beyond a small one, to a multiple of the file that no real table reaches.
 
 >>> with unpacked_up_to(5000):
 ...     pass
@@ -26,7 +26,11 @@ _LIMIT: ContextVar[int | None] = ContextVar("unpacked", default=None)
 
 @contextlib.contextmanager
 def unpacked_up_to(megabytes: float | None) -> Iterator[None]:
-    """Inside the block files may unpack to so many megabytes, whatever they are packed; None keeps the limits."""
+    """Inside the block gzip and Parquet files may unpack to so many megabytes; None keeps the limits.
+
+    >>> with unpacked_up_to(5000):
+    ...     pass
+    """
     if megabytes is not None and not megabytes > 0:
         raise LimitError("unpacked= is a number of megabytes above 0.", parameters=("unpacked",))
     token = _LIMIT.set(_LIMIT.get() if megabytes is None else int(megabytes * MB))
