@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from showthrough import audit
 from showthrough.examples import figure1
 from showthrough.report import content as report
-from showthrough.report.people import people_frame
+from showthrough.report.people_table import people_frame
 from tests.histories import FIGURE1, X1, histories, release, releases
 
 SCHEMA = json.loads((files("showthrough.report") / "audit.schema.json").read_text("utf-8"))

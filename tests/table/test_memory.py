@@ -29,7 +29,7 @@ def child(code: str, folder, *, cpu: int | None = None) -> subprocess.CompletedP
 
 def grown(code: str, folder, **limits) -> int:
     """By how many bytes the peak grows in the code after the line ``before = peak()``."""
-    done = child(code + "\nprint(peak() - before)\n", folder, **limits)
+    done = child(textwrap.dedent(code) + "print(peak() - before)\n", folder, **limits)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[-1])
 

@@ -63,8 +63,8 @@ def read_release(
     maps columns to a `Hierarchy`, an ARX hierarchy file or a nested dict. ``counterfeits`` is a file
     with groups and counts; ``value_map`` one with two columns, published value and common value, below
     a header of any names (or a mapping). Quasi-identifiers that read as one of ``missing`` (such as "?")
-    are suppressed cells, besides the usual marks and those that the package names. ``link`` is the file of
-    the publisher's private link (id, group); True takes the one beside a release folder if it is there.
+    are suppressed cells, as the usual marks are. ``link`` is the file of the publisher's private link (id,
+    group); True takes the one beside a release folder.
     """
     source = os.fspath(path)
     settle(source)
@@ -77,13 +77,11 @@ def read_release(
         described = read_datapackage(source) or {}
         given = fill_roles(Given(id, sensitive, group, quasi, count, spread), described)
         marks = {column: tuple(getattr(info, "missing", ())) for column, info in described.items()}
-        plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks)}
+        plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks), "link": link}
         options = {**microaggregated.options(ordinal, nominal), "locate": locate}
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
         loaded = replace(loaded, domain=_declared(loaded, described))
-        if not isinstance(link, bool):
-            loaded = replace(loaded, link=private.read(Path(link), loaded))
     if hierarchies is not None:
         loaded = replace(loaded, hierarchies=Frozen({c: as_hierarchy(h) for c, h in hierarchies.items()}))
     if value_map is None:
@@ -183,7 +181,8 @@ def _from_file(
         None if fake is None else read_table(fake, encoding=plain["encoding"]),
         options=options,
     )
-    return from_source(form.name, tables)
+    made = from_source(form.name, tables)
+    return made if isinstance(plain["link"], bool) else replace(made, link=private.read(Path(plain["link"]), made))
 
 
 def _refuse_strange_options(source: str, form: Kind, given: Given, options: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.republish import Choices, republish
 from showthrough.republishing.strategies import STRATEGIES
-from showthrough.republishing.together import told_together
+from showthrough.republishing.together import linked_remark, told_together
 
 
 def anonymize(
@@ -107,7 +107,7 @@ def anonymize(
     seed = _seed(seed)
     ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
     refuse_identifying(ready, quasi_anyway, named=bool(id or sensitive or quasi))
-    unasked = unasked_remark(ready, quasi, quasi_anyway)
+    beside = (*unasked_remark(ready, quasi, quasi_anyway), *linked_remark(history))
     _judgeable(criteria, ready)
     options = Options(
         seed=seed,
@@ -139,7 +139,7 @@ def anonymize(
             progress=tell,
         )
         ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, choices.kind))
-        return _remarked(republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began), *unasked)
+        return _remarked(republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began), *beside)
     ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, kind))
     tell.stage("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
@@ -149,9 +149,9 @@ def anonymize(
     release = publish(ready, grouped, kind=kind, name=name, seed=seed, parameters=parameters)
     release = _judged(ready, grouped, release, criteria, method=chosen, began=began, accept=accept_violations)
     if not history:
-        return _remarked(release, *unasked)
+        return _remarked(release, *beside)
     remark = told_together(ready, list(history), release, changed=changed, progress=tell.silent())
-    return _remarked(release, *unasked, remark)
+    return _remarked(release, *beside, remark)
 
 
 def _remarked(release: Release, *remarks: Remark) -> Release:

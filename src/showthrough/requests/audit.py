@@ -22,7 +22,7 @@ from showthrough.register.locating import names_of
 from showthrough.register.reader import telling
 from showthrough.release.release import Release
 from showthrough.report.content import AuditContent, Facts, content, known_facts, leading_facts
-from showthrough.report.people import People
+from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import told_changes
 from showthrough.table.entries import between
 
@@ -73,7 +73,7 @@ class AuditResult:
     request: AuditRequest
     audit: auditing.Audit
     facts: Facts | None
-    people: People | None
+    people: PeopleTable | None
 
     def content(self) -> AuditContent:
         """What a report says to the audience of the request."""
@@ -107,7 +107,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     if request.audience == "internal":
         facts = known_facts(found)
     if request.people:
-        people = People(found, leading_facts(found) if facts is None else facts)
+        people = PeopleTable(found, leading_facts(found) if facts is None else facts)
     if people is not None and request.bounds is not None:
         tell.stage("bounds")
         limits = found.posterior.bounds(above=request.bounds, workers=os.cpu_count() or 1, progress=tell.count)

@@ -35,7 +35,7 @@ class Measured:
             turns[begins] += 1
             turns[ends] -= 1  # a run may go on in the next chunk
         np.cumsum(turns, dtype=np.int8, out=turns)
-        return np.frombuffer(data, dtype=np.uint8)[turns[:-1] == 0].tobytes()
+        return bytes(np.frombuffer(data, dtype=np.uint8)[turns[:-1] == 0].tobytes())
 
 
 def inside_quotes(letters: Letters, *, quoted: bool = False) -> Flags:

@@ -14,7 +14,7 @@ ROWS = 250_000
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class PeopleTable:
     """Person by person, the likeliest value first: id, (release,) value, p, fact, by, (conditional,) proof, bounds.
 
     ``first`` are the facts that carry a proof; ``limits`` the bounds, if they were asked for.
@@ -47,7 +47,7 @@ class People:
 
 def people_frame(audit: Audit, *, proofs: int = PROOFS) -> pl.DataFrame:
     """Every person and value with probability, fact and (for the first facts) proof, person by person."""
-    return People(audit, leading_facts(audit, proofs=proofs)).frame()
+    return PeopleTable(audit, leading_facts(audit, proofs=proofs)).frame()
 
 
 def _joined(frame: pl.DataFrame, proven: pl.DataFrame) -> pl.DataFrame:
