@@ -129,13 +129,20 @@ def _first_record(data: bytes, name: str) -> bytes:
     raise FileError(f"{name} opens a quote in its header and never closes it.")
 
 
+def _split(line: str, separator: str) -> list[str]:
+    """The fields of the header; none where one would be longer than any name, as by a separator that is not used."""
+    try:
+        return next(csv.reader(io.StringIO(line, newline=""), delimiter=separator))
+    except csv.Error:
+        return []
+
+
 def _header(record: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     line = record.decode()
-    try:
-        split = {s: next(csv.reader(io.StringIO(line, newline=""), delimiter=s)) for s in SEPARATORS}
-    except csv.Error:
-        raise FileError(f"{name} is not CSV or Parquet: its first line is not a header.") from None
+    split = {s: _split(line, s) for s in SEPARATORS}
     separator = max(split, key=lambda s: len(split[s]))
+    if not split[separator]:
+        raise FileError(f"{name} is not CSV or Parquet: its first line is not a header.")
     columns = tuple(split[separator])
     twice = None if len(set(columns)) == len(columns) else next(k for k, c in enumerate(columns) if c in columns[:k])
     if twice is None:
