@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from showthrough.release.release import Release as Release
     from showthrough.republishing.anonymize import anonymize as anonymize
     from showthrough.table.hierarchy import Hierarchy as Hierarchy
+    from showthrough.table.unpacking import unpacked_up_to as unpacked_up_to
 
 __version__ = "0.1.0"
 
@@ -84,6 +85,7 @@ _HOME = {
     "read_register": "showthrough.register.register",
     "read_release": "showthrough.release.reading",
     "risk": "showthrough.criteria.risk",
+    "unpacked_up_to": "showthrough.table.unpacking",
     "utility": "showthrough.measuring.utility",
 }
 
@@ -124,6 +126,7 @@ __all__ = [
     "read_register",
     "read_release",
     "risk",
+    "unpacked_up_to",
     "utility",
 ]
 

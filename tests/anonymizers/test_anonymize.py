@@ -61,7 +61,8 @@ def test_every_declared_pair(method, criterion, table, seed):
     assert sum(map(len, groups)) == made.members == table.height - made.made.suppressed
     assert made.made.suppressed <= limit
     assert all(check.holds for check in made.made.checks)
-    assert ("id" in made.to_frame().columns) == (made.kind == "bucketized")
+    assert "id" not in made.to_frame().columns
+    assert sorted(made.groups()["id"]) == sorted(table["id"]) or made.made.suppressed
     assert made.groups().height == made.members
     assert dict(made.groups().group_by("group").len().iter_rows()) == dict(made.sizes().iter_rows())
     if made.kind == "generalized":

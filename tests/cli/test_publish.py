@@ -64,9 +64,8 @@ def test_every_method_makes_what_check_confirms(home, method, limits):
     assert checked.code == 0, checked.out + checked.err
     release = st.read_release("D1")
     assert release.members == ROWS
-    ids = method == "anatomy"
     for file in Path("D1").iterdir():
-        assert ids or "zq-person" not in file.read_text()
+        assert "zq-person" not in file.read_text()
     assert (home / "D1" / "plan.json").exists() == (release.kind == "generalized")
 
 
@@ -95,12 +94,18 @@ def test_two_releases_are_audited_together(home):
     assert {"D1", "D2"} <= set(json.dumps(json.loads(done.out)).replace('"', " ").split())
 
 
-def test_the_link_is_private_and_on_request(home):
-    assert publish("--k", 4, "-o", "D1").code == 0
-    assert not any("link" in f.name for f in Path("D1").iterdir())
-    assert publish("--k", 4, "-o", "D2", "--link").code == 0
+def test_the_link_is_private_and_beside_the_folder(home):
+    assert publish("--k", 4, "-o", "D1", "--no-link").code == 0
+    assert left(home) == {"D1"}
+    done = publish("--k", 4, "-o", "D2")
+    assert done.code == 0
+    assert left(home) == {"D1", "D2", "D2.link.csv"}
+    assert "D2.link.csv says who is in which group" in " ".join(done.out.split())
+    assert not any("link" in f.name for f in Path("D2").iterdir())
     assert st.read_release("D2").groups().height == ROWS
-    assert (Path("D2") / "link.csv").stat().st_mode & 0o077 == 0
+    assert Path("D2.link.csv").stat().st_mode & 0o777 == 0o600
+    assert run("publish", "raw.csv", "--quasi", "age,place", "--k", 4, "-o", "D3", "--link").code == 2
+    assert not Path("D3").exists()
 
 
 def test_a_plan_recodes_the_next_table(home):

@@ -65,7 +65,7 @@ def test_exposed_persons_are_named_to_internal_eyes_only(home):
 @pytest.mark.parametrize("kind", ["bucketized", "generalized"])
 def test_dry_run_compares_all_strategies_on_a_page(home, kind):
     first = ["publish", "t1.csv", *ROLES, *ANATOMY, "--strategy", "m-invariance", "--kind", kind, "-o", "R1"]
-    assert run(*first, *(["--link"] if kind == "generalized" else [])).code == 0
+    assert run(*first).code == 0
     names = {p.name for p in home.iterdir()}
     done = run("publish", "t2.csv", *GUARD, "--kind", kind, "--history", "R1", "--dry-run")
     assert done.code == 0, done.err
@@ -97,7 +97,7 @@ def test_history_guided_names_who_left(home):
 
 def test_generalized_output_reports_located_readers(home):
     command = ["publish", "t1.csv", *ROLES, "--m-unique", "2", "--strategy", "m-invariance", "--kind", "generalized"]
-    done = run(*command, "--link", "-o", "R1")
+    done = run(*command, "-o", "R1")
     assert done.code == 0, done.err
     assert "Located by quasi-identifiers instead of ids" in " ".join(done.out.split())
     command[1] = "t2.csv"
@@ -108,7 +108,7 @@ def test_generalized_output_reports_located_readers(home):
 
 def test_a_history_without_ids_or_link_is_refused_in_words(home):
     base = [*ROLES, "--m-unique", "2", "--strategy", "m-invariance", "--kind", "generalized"]
-    assert run("publish", "t1.csv", *base, "-o", "R1").code == 0
+    assert run("publish", "t1.csv", *base, "--no-link", "-o", "R1").code == 0
     done = run("publish", "t2.csv", *base, "--history", "R1", "-o", "R2")
     assert done.code == 2
     assert "private link" in done.err

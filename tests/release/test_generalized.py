@@ -150,23 +150,31 @@ def test_ids_are_known_only_through_a_private_link():
     assert "has no column 'group'" in refused(lambda: release.with_link({"id": ["a"]}))
 
 
-def test_the_link_is_saved_only_on_request(tmp_path):
+def test_the_link_stands_beside_the_folder(tmp_path):
     release = make().with_link({"id": range(6), "group": [1, 1, 1, 2, 2, 3]})
-    release.save(tmp_path / "public")
+    release.save(tmp_path / "public", link=False)
     assert {p.name for p in (tmp_path / "public").iterdir()} == {"release.toml", "rows.csv"}
+    assert {p.name for p in tmp_path.iterdir()} == {"public"}
     assert read_release(tmp_path / "public").link is None
-    release.save(tmp_path / "private", link=True)
-    path = tmp_path / "private" / "link.csv"
+    release.save(tmp_path / "D")
+    assert {p.name for p in (tmp_path / "D").iterdir()} == {"release.toml", "rows.csv"}
+    path = tmp_path / "D.link.csv"
     assert path.stat().st_mode & 0o777 == 0o600
-    assert "link" not in (tmp_path / "private" / "release.toml").read_text()
-    assert read_release(tmp_path / "private").groups().rows() == [(str(k), g) for k, g in enumerate([1, 1, 1, 2, 2, 3])]
-    path.write_text("id,group\n1,7\n")
-    assert "link.csv: group '7' is no group of the release" in refused(lambda: read_release(tmp_path / "private"))
-    release.save(tmp_path / "private", overwrite=True)
-    assert not path.exists()
+    assert "link" not in (tmp_path / "D" / "release.toml").read_text()
+    assert read_release(tmp_path / "D").groups().rows() == list(enumerate([1, 1, 1, 2, 2, 3]))
     with pytest.raises(ReleaseError, match="carries no private link: nothing was written"):
         make().save(tmp_path / "none", link=True)
     assert not (tmp_path / "none").exists()
+
+
+def test_folders_of_earlier_versions_hold_the_link_inside(tmp_path):
+    make().save(tmp_path / "D")
+    (tmp_path / "D" / "link.csv").write_text("id,group\na,1\nb,1\nc,1\nd,2\ne,2\nf,3\n")
+    assert read_release(tmp_path / "D").groups()["id"].to_list() == list("abcdef")
+    (tmp_path / "D" / "link.csv").write_text("id,group\n1,7\n")
+    assert "link.csv: group '7' is no group of the release" in refused(lambda: read_release(tmp_path / "D"))
+    make().save(tmp_path / "D", overwrite=True)
+    assert not (tmp_path / "D" / "link.csv").exists()
 
 
 def test_gaps_in_values_and_groups():

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from showthrough import audit
 from showthrough.examples import figure1
 from showthrough.report import content as report
+from showthrough.report.people_table import people_frame
 from tests.histories import FIGURE1, X1, histories, release, releases
 
 SCHEMA = json.loads((files("showthrough.report") / "audit.schema.json").read_text("utf-8"))
@@ -126,7 +127,7 @@ def test_certain_by_sets_comes_with_the_certain():
 def test_no_facts():
     found = audit(releases([[([1, 2], ["a", "b"])]]))
     assert report.facts(found, proofs=9) == []
-    assert report.people_frame(found).columns == ["id", "value", "p", "fact", "by", "proof"]
+    assert people_frame(found).columns == ["id", "value", "p", "fact", "by", "proof"]
 
 
 def test_proofs_are_those_of_the_posterior():
@@ -137,7 +138,7 @@ def test_proofs_are_those_of_the_posterior():
 
 def test_people_frame_holds_every_pair_once():
     found = audit(releases(SPLIT), changed="split")
-    frame = report.people_frame(found)
+    frame = people_frame(found)
     assert frame.select("id", "release", "value").is_unique().all()
     assert frame.group_by("id", "release").agg(pl.col("p").sum())["p"].to_list() == pytest.approx([1.0] * 3)
     assert frame["proof"].null_count() == frame["fact"].null_count()

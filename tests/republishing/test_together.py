@@ -20,7 +20,7 @@ def test_independent_buckets_beside_each_other():
     first = anonymize(ROWS, method="anatomy", criteria=[FrequencyLDiversity(2)], name="one", **ROLES)
     second = anonymize(ROWS, method="anatomy", criteria=[FrequencyLDiversity(2)], history=[first], seed=1, **ROLES)
     note = second.made.notes[-1]
-    assert note.startswith("Beside the history (persons tied by id) a reader is certain about ")
+    assert note.startswith("Beside the history (persons tied by id or link) a reader is certain about ")
     assert "certain about 0 of 24" not in note
 
 

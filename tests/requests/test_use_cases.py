@@ -95,7 +95,7 @@ def test_audit(home, monkeypatch):
     options = [*ROLES, "--audience", "internal", "--people", "p.csv", "--bounds", "0.5", "--json", "-"]
     done = run("audit", "D1.csv", "D2.csv", *options)
     same(result.content().as_dict(), done.out)
-    assert result.people.write_csv() == (home / "p.csv").read_text()
+    assert result.people.frame().write_csv() == (home / "p.csv").read_text()
     assert heard.stages[0] == "reading"
     assert heard.stages[-2:] == ["proofs", "bounds"]
     assert heard.counts[-1][0] == heard.counts[-1][1] > 0

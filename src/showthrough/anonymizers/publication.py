@@ -22,20 +22,23 @@ from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading
 from showthrough.measuring.measure import Utility, measure
 from showthrough.measuring.shown import Shown
-from showthrough.release.columns import table_of
+from showthrough.release.columns import count_values, table_of
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
 from showthrough.release.parts import Source
 from showthrough.release.release import Release, from_source
 from showthrough.release.roles import make_roles
 from showthrough.table.arrays import Codes, Ints
-from showthrough.table.frames import to_polars
+from showthrough.table.frames import scalar, to_polars
 
 
 def publish(
     table: Table, grouped: Groups, *, kind: str, name: str, seed: int, parameters: Mapping[str, Any]
 ) -> Release:
-    """The release of some kind that shows these groups; rows in an order that tells nothing."""
+    """The release of some kind that shows these groups; rows in an order that tells nothing.
+
+    Ids stay in the private link, unless the table is to publish them and the kind can.
+    """
     if not (grouped.group >= 0).any():
         raise InputError("Every row would have to be suppressed: nothing is left to publish.")
     form, order = KINDS[kind], publication_order(grouped.group, table.value, seed=seed)
@@ -44,20 +47,35 @@ def publish(
     source = replace(_SHOWN[form.shows](table, grouped, order), where=name or Source.where)
     trees = table.shape.hierarchies if form.shows is Shows.CELLS else None
     release = from_source(kind, source).called(name, None, parameters, trees)
-    if table.id is None or form.publishes_ids:
+    if table.id is None or release.roles.id is not None:
         return release
+    if form.shows is Shows.EXACT:
+        group = pl.Series("group", grouped.group[order].astype(np.int64) + 1)
+        return release.with_link(pl.DataFrame({"id": table.frame[table.id].gather(order), "group": group}))
     return release.with_link(_link(table, order, source.rows, release))
 
 
 def _exact(table: Table, grouped: Groups, order: Any) -> Source:
-    """Every record as it is, with the number of its group."""
+    """Every record as it is, with the number of its group; the values of the groups in a table of their own."""
+    return exact_pair(table, order, grouped.group[order].astype(np.int64) + 1)
+
+
+def exact_pair(table: Table, order: Any, number: Ints, extra: tuple[Ints, pl.Series] | None = None) -> Source:
+    """Anatomy's two tables: a row beside a value would be read as a fact. ``extra`` are values of nobody."""
     assert table.sensitive is not None
-    label = table.group_label
-    columns = [*([table.id] if table.id else []), *table.quasi, table.sensitive]
-    number = pl.Series(label, grouped.group[order].astype(np.int64) + 1)
-    rows = table.frame.select(columns)[order].with_columns(number)
-    roles = make_roles(rows.columns, id=table.id, sensitive=table.sensitive, group=label, quasi=table.quasi)
-    return Source(rows, roles)
+    label, count, shown = table.group_label, table.count_label, table.published_id
+    columns = [*([shown] if shown else []), *table.quasi]
+    records = table.frame.select(columns)[order].with_columns(pl.Series(label, number))
+    group, value = pl.Series(number, dtype=pl.Int64), table.frame[table.sensitive].gather(order)
+    if extra is not None:
+        group = pl.concat([group, pl.Series(extra[0], dtype=pl.Int64)])
+        value = pl.concat([value, extra[1].cast(value.dtype).alias(value.name)])
+    tally = count_values(group, scalar(value, f"The table: column {table.sensitive!r}"))
+    values = table_of({label: tally["group"], table.sensitive: tally["value"], count: tally["n"]})
+    roles = make_roles(
+        records.columns, id=shown, sensitive=table.sensitive, group=label, quasi=table.quasi, count=count
+    )
+    return Source(records, roles, values=values)
 
 
 def _cells(table: Table, grouped: Groups, order: Any) -> Source:

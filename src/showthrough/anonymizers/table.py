@@ -64,6 +64,7 @@ class Table:
     values: pl.Series  # the values by code
     shape: Shape
     incomplete: int = 0
+    publish_ids: bool = False  # whether a release that can show ids does
 
     @property
     def rows(self) -> int:
@@ -73,7 +74,19 @@ class Table:
     @property
     def group_label(self) -> str:
         """A name for the column of groups that no published column has."""
-        name = "group"
+        return self._unused("group")
+
+    @property
+    def count_label(self) -> str:
+        """A name for the column of counts that no published column has."""
+        return self._unused("count")
+
+    @property
+    def published_id(self) -> str | None:
+        """The column of ids if it is to be published where a release can show it."""
+        return self.id if self.publish_ids else None
+
+    def _unused(self, name: str) -> str:
         while name in (*self.quasi, self.sensitive, self.id):
             name += "_"
         return name
@@ -143,8 +156,8 @@ def _check_roles(id: str | None, sensitive: str | None, quasi: Sequence[str]) ->
     if not quasi:
         raise InputError("A release needs quasi-identifiers: name them with quasi=.", parameters=("quasi",))
     named = [name for name in (id, sensitive, *quasi) if name is not None]
-    twice = next((name for k, name in enumerate(named) if name in named[:k]), None)
-    if twice is not None:
+    if len(set(named)) < len(named):
+        twice = next(name for k, name in enumerate(named) if name in named[:k])
         raise InputError(f"The column {twice!r} is named twice: a column plays one part.")
 
 

@@ -16,7 +16,8 @@ from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.progress import Progress
 from showthrough.release.release import Release
-from showthrough.table.arrays import Reals
+from showthrough.table.arrays import Flags, Reals
+from showthrough.table.codes import positions
 
 LEVELS = (0.5, 0.9)
 
@@ -33,6 +34,8 @@ class ReleaseFigures:
     certain_alone: int
     entropy_alone_nats: float
     entropy_joined_nats: float
+    tied_by: str  # what tells who is in which group, as `Reader.tied_by` calls it
+    tied: bool  # whether anything ties its persons to those of another release
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,16 @@ class Audit:
         newly = pl.col("certain") & (pl.col("p_alone") < 1)
         return found.select(pl.exclude("certain"), "certain", newly.alias("newly_certain"))
 
+    @property
+    def untied(self) -> tuple[str, ...]:
+        """Of several releases, those whose persons nothing ties to others: what they tell together is not known."""
+        return () if len(self.releases) == 1 else tuple(r.name for r in self.releases if not r.tied)
+
+    @property
+    def linked(self) -> tuple[str, ...]:
+        """Releases that are read as by somebody who knows everybody's group: by the publisher's private link."""
+        return tuple(r.name for r in self.releases if r.tied_by == "link")
+
     def __repr__(self) -> str:
         j = self.joint
         return (
@@ -129,7 +142,8 @@ def audit(
         said = [" ".join([lead, *(rows.sentence(internal=i) for rows in post.unfilled())]) for i in (True, False)]
         raise InputError(said[0], shareable=said[1], parameters=("hierarchies",))
     alone = post.alone()
-    figures = tuple(_release_figures(post, alone, r) for r in range(len(post.releases)))
+    shared = _shared(post, alone)
+    figures = tuple(_release_figures(post, alone, r, tied=bool(shared[r])) for r in range(len(post.releases)))
     best_alone = np.nan_to_num(alone.largest).max(axis=0, initial=0.0)
     whole = None
     if whole_values is not None:
@@ -141,7 +155,25 @@ def audit(
     return Audit(post, figures, _joint(post, best_alone), best_alone, whole)
 
 
-def _release_figures(post: Posterior, alone: Alone, r: int) -> ReleaseFigures:
+def _shared(post: Posterior, alone: Alone) -> Flags:
+    """[releases] whether one of the persons is in another release too, or a register says who is who.
+
+    An id that was split is several persons, but its releases are tied by it.
+    """
+    releases = len(post.releases)
+    if post.reader.register is not None:
+        return np.ones(releases, dtype=bool)
+    here = ~np.isnan(alone.largest)
+    code = positions(post.ids, post.ids.unique(maintain_order=True))
+    often = np.zeros((releases, int(code.max(initial=-1)) + 1), dtype=bool)
+    for r in range(releases):
+        often[r, code[here[r]]] = True
+    several = often.sum(axis=0) > 1
+    shared: Flags = (often & several).any(axis=1)
+    return shared
+
+
+def _release_figures(post: Posterior, alone: Alone, r: int, *, tied: bool) -> ReleaseFigures:
     release, here = post.releases[r], ~np.isnan(alone.largest[r])
     return ReleaseFigures(
         name=post.names[r],
@@ -152,6 +184,8 @@ def _release_figures(post: Posterior, alone: Alone, r: int) -> ReleaseFigures:
         certain_alone=int((alone.largest[r] == 1).sum()),
         entropy_alone_nats=float(np.nansum(alone.entropy[r])) + 0.0,
         entropy_joined_nats=float(np.nansum(post.entropies()[here])),
+        tied_by=post.reader.tied_by(release, post.names[r]),
+        tied=tied,
     )
 
 

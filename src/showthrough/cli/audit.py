@@ -13,6 +13,7 @@ from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live
 from showthrough.cli.options import Audience
 from showthrough.errors import InputError
+from showthrough.table.unpacking import unpacked_up_to
 
 
 class ChangedChoice(Enum):
@@ -65,6 +66,14 @@ def audit(
         Optional[list[str]],
         typer.Option(help="NAME=FILE: the common value for each value that the release NAME publishes."),
     ] = None,
+    link: Annotated[
+        Optional[bool],
+        typer.Option(
+            "--link/--no-link",
+            help="Private links beside release folders tell who is in which group. Default: they are used unless a "
+            "register is named; --link uses them beside it too.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show how cells were understood and who can be located.")
     ] = False,
@@ -116,10 +125,11 @@ def audit(
         typer.Option(min=0, help="Spend up to this many seconds on what no assignment of whole values allows."),
     ] = None,
     json: options.Json = None,
+    unpacked: options.Unpacked = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
-    with errors_as_sentences(audience=audience):
+    with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import columns, history_file, pairs, releases
         from showthrough.cli.output import conclude, deliver_audit, show_understood
         from showthrough.cli.writing import check_targets
@@ -129,7 +139,7 @@ def audit(
         shared: dict[str, Any] = {
             "id": id, "sensitive": sensitive, "group": group, "quasi": columns(quasi), "count": count, "kind": kind,
             "spread": pairs("spread", spread) or None, "locate": locate, "missing": tuple(missing or ()),
-            "encoding": encoding, "hierarchies": pairs("hierarchy", hierarchy),
+            "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
             "value_maps": pairs("value-map", value_map),
         }  # fmt: skip
         asked: dict[str, Any] = {

@@ -11,6 +11,7 @@ import typer
 from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live
 from showthrough.cli.options import Audience
+from showthrough.table.unpacking import unpacked_up_to
 
 FAILS = 1
 
@@ -131,10 +132,11 @@ def check(
         Audience, typer.Option(help="shareable: counts only. internal: the worst groups by name.")
     ] = Audience.shareable,
     json: options.Json = None,
+    unpacked: options.Unpacked = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Check releases: which privacy models each satisfies, how well, and whether your limits hold."""
-    with errors_as_sentences(audience=audience):
+    with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import columns, numbers, pairs, releases
         from showthrough.cli.output import deliver_check
         from showthrough.cli.writing import check_targets

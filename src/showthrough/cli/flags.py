@@ -38,6 +38,7 @@ _OPTIONS = {
 
 _OTHERWISE = {
     'exposed="accept"': "--accept-exposed",
+    "link=False": "--no-link",
     "in criteria=": "(--m-unique, --frequency-l, …)",
     "policy=Policy(max_posterior=0.5)": "--max-posterior 0.5",
     "Posterior.locatability tells": "--dry-run tells",

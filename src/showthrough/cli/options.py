@@ -35,6 +35,15 @@ Hierarchies = Annotated[
 ]
 Encoding = Annotated[Optional[str], typer.Option(help="Text encoding of CSV files, if not UTF-8.")]
 
+Unpacked = Annotated[
+    Optional[float],
+    typer.Option(
+        min=1,
+        metavar="MB",
+        help="Let gzip and Parquet files unpack to so many megabytes. Default: 200 times their size, 50 to 1000 MB.",
+    ),
+]
+
 # Limits
 K = Annotated[Optional[int], typer.Option("--k", help="k-anonymity.")]
 DistinctL = Annotated[Optional[int], typer.Option(help="Distinct l-diversity.")]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import typer
 
 from showthrough.cli.common import INCONCLUSIVE, out, say
@@ -50,14 +53,20 @@ def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None,
         print_json(text)
     elif not quiet:
         terminal.show_audit(out(), told, hints=AUDIT)
-    frame = result.people
+    every, told_of = result.people, Counter[str]()
     write_together(
         json=None if json in (None, "-") else (str(json), text, told.audience == "internal"),
-        people=None if people is None or frame is None else (people, frame),
+        people=None if people is None or every is None else (people, _counted(every.parts(), told_of)),
     )
-    if frame is not None and not quiet and frame["fact"].count() > frame["proof"].count():
-        without = frame["fact"].count() - frame["proof"].count()
+    if not quiet and (without := told_of["fact"] - told_of["proof"]):
         say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
+
+
+def _counted(parts: Iterable[pl.DataFrame], found: Counter[str]) -> Iterator[pl.DataFrame]:
+    """The same parts, with their facts and proofs counted as they go by."""
+    for part in parts:
+        found.update({name: part[name].count() for name in ("fact", "proof")})
+        yield part
 
 
 def conclude(result: AuditResult) -> None:
@@ -65,6 +74,9 @@ def conclude(result: AuditResult) -> None:
     found = result.audit.posterior.certificate
     if found.changed.tolerated:
         say("Inconclusive: who changed is a guess, so nothing that is tied to them is known to be safe.")
+        raise typer.Exit(INCONCLUSIVE)
+    if result.audit.untied:
+        say("Inconclusive: nothing ties the persons of several releases together, so nobody is known to be safe.")
         raise typer.Exit(INCONCLUSIVE)
     if not found.status.certain:
         open_persons = result.audit.joint.persons - result.audit.joint.answered
@@ -87,6 +99,11 @@ def show_published(result: PublishResult) -> None:
     """What was made and what it cost."""
     told = result.content()
     publish_terminal.show_publish(out(), replace(told, words=as_options(told.words, TOLD)), hints=PUBLISH)
+
+
+def show_link(result: PublishResult) -> None:
+    """Where the publisher finds who is in which group, once it is there."""
+    publish_terminal.show_link(out(), result.content())
 
 
 def show_compared(result: CompareResult) -> None:

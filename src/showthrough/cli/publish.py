@@ -11,6 +11,7 @@ import typer
 from showthrough.cli import options
 from showthrough.cli.common import INCONCLUSIVE, errors_as_sentences, live
 from showthrough.errors import InputError
+from showthrough.table.unpacking import unpacked_up_to
 
 if TYPE_CHECKING:
     from showthrough.policy.policy import Policy
@@ -108,20 +109,38 @@ def publish(
     audience: Annotated[str, typer.Option(help="shareable, or internal: who is exposed is named.")] = "shareable",
     plan: Annotated[Optional[Path], typer.Option(help="Recode as an earlier release did: its plan.json.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Compare all strategies; write nothing.")] = False,
-    link: Annotated[bool, typer.Option("--link", help="Save who is in which group beside it (private).")] = False,
+    link: Annotated[
+        Optional[bool],
+        typer.Option(
+            "--link/--no-link",
+            help="Write who is in which group to NAME.link.csv beside the folder, for your eyes only. "
+            "Default: where there is an --id.",
+        ),
+    ] = None,
+    publish_ids: Annotated[
+        bool, typer.Option("--publish-ids", help="Publish the ids, in bucketized releases. Default: they stay out.")
+    ] = False,
+    quasi_anyway: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="COLUMN",
+            help="Publish this column as a quasi-identifier although it seems to identify persons; once per column.",
+        ),
+    ] = None,
     name: Annotated[Optional[str], typer.Option(help="Name of the release. Default: that of the folder.")] = None,
     format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release folder.")] = False,
     seconds: Annotated[float, typer.Option(min=1, help="Guard: time limit.")] = 600.0,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same release.")] = 0,
     encoding: options.Encoding = None,
+    unpacked: options.Unpacked = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
-    with errors_as_sentences(audience=audience):
+    with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import codings, columns, numbers, pairs
         from showthrough.cli.inputs import proximity as near
-        from showthrough.cli.output import show_compared, show_published
+        from showthrough.cli.output import show_compared, show_link, show_published
         from showthrough.requests.criteria import CriteriaEntries
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
@@ -147,18 +166,19 @@ def publish(
             "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
             "accept_violations": accept_violations, "seconds": seconds, "seed": seed, "name": name or "",
             "encoding": encoding, "folder": output, "format": format, "overwrite": overwrite, "link": link,
-            "audience": audience,
+            "publish_ids": publish_ids, "quasi_anyway": tuple(quasi_anyway or ()), "audience": audience,
         }  # fmt: skip
         request = PublishRequest.from_dict(entries)
         with live(quiet=quiet) as progress:
             compared = run_compare(request, progress) if dry_run else None
-            result = None if dry_run else run_publish(request, progress)
+            told = None if quiet else show_published  # first, so that nothing is out that was not told
+            result = None if dry_run else run_publish(request, progress, before_writing=told)
         if compared is not None:
             show_compared(compared)
         if result is None:
             return
         if not quiet:
-            show_published(result)
+            show_link(result)
     if not result.holds:
         raise typer.Exit(BROKEN)
     if not result.conclusive:

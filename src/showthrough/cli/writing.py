@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,14 @@ def print_json(text: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def write_together(*, json: tuple[str, bytes, bool] | None, people: tuple[Path, pl.DataFrame] | None) -> None:
+def write_together(*, json: tuple[str, bytes, bool] | None, people: tuple[Path, Iterable[pl.DataFrame]] | None) -> None:
     """Write the JSON (target, text, private) and the people file (readable by its owner alone), or none."""
     with Unit() as unit:
         if json is not None:
             target, text, private = json
             unit.file(target, private=private).write(text)
         if people is not None:
-            people[1].write_csv(unit.file(people[0], private=True))
+            stream = unit.file(people[0], private=True)
+            for at, part in enumerate(people[1]):
+                part.write_csv(stream, include_header=at == 0)
         unit.commit()

@@ -35,6 +35,13 @@ def proven(solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | N
     ``whole`` adds what assignments of whole values tell. What is known of releases that contradict each other is
     nothing; where no point that meets the counts is known, facts are conditional.
     """
+    return listing(solved, whole)(np.arange(solved.history.named))
+
+
+def listing(
+    solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | None = None
+) -> Callable[[Ints], pl.DataFrame]:
+    """The same facts of some persons, by their places, person by person: found once, told as often as asked."""
     pairs = solved.pairs
     known = solved.consistent | solved.conditional
     alone = pairs.alive & ((pairs.left() == 1) & known)[pairs.signature]
@@ -45,12 +52,18 @@ def proven(solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | N
         (~pairs.alive & known[pairs.signature], "impossible", "counts"),
         *((flags & known[pairs.signature], fact, by) for flags, fact, by in (whole() if whole else [])),
     ]
-    parts = [_per_person(solved, pairs.signature[flags], pairs.value[flags], fact, by) for flags, fact, by in kinds]
+    parts = [_Fact.of(solved, pairs.signature[flags], pairs.value[flags], fact, by) for flags, fact, by in kinds]
     signature, value = outside_common(solved)
     kept = known[signature]
-    parts.append(_per_person(solved, signature[kept], value[kept], "impossible", "sets"))
-    found = pl.concat(parts).sort("_person", "fact", "value", maintain_order=True).drop("_person")
-    return found if solved.conditional.any() or solved.doubts is not None else found.drop("conditional")
+    parts.append(_Fact.of(solved, signature[kept], value[kept], "impossible", "sets"))
+    conditional = bool(solved.conditional.any()) or solved.doubts is not None
+
+    def of(people: Ints) -> pl.DataFrame:
+        told = [part.of_people(solved, people) for part in parts]
+        found = pl.concat(told).sort("_person", "fact", "value", maintain_order=True).drop("_person")
+        return found if conditional else found.drop("conditional")
+
+    return of
 
 
 def counted(solved: Solved) -> FactCounts:
@@ -100,22 +113,36 @@ def outside_common(solved: Solved) -> tuple[Ints, Ints]:
     return outside // span, outside % span
 
 
-def _per_person(solved: Solved, signature: Ints, value: npt.NDArray[np.integer], fact: str, by: str) -> pl.DataFrame:
-    """Facts about signatures as facts about their persons."""
-    order = np.argsort(signature, kind="stable")
-    signature, value = signature[order], value[order]
-    hangs = solved.hangs(signature, value, certain=fact == "certain")
-    first = np.searchsorted(signature, solved.mine)
-    length = np.searchsorted(signature, solved.mine, side="right") - first
-    person = np.repeat(np.arange(solved.history.named), length)
-    at = ranges(first, length)
-    return pl.DataFrame(
-        [
-            *solved.who(person),
-            solved.history.values.gather(value[at]).alias("value"),
-            pl.repeat(fact, person.size, dtype=pl.String, eager=True).alias("fact"),
-            pl.repeat(by, person.size, dtype=pl.String, eager=True).alias("by"),
-            pl.Series("conditional", hangs[at], dtype=pl.Boolean),
-            pl.Series("_person", person),
-        ]
-    )
+@dataclass(frozen=True, eq=False)
+class _Fact:
+    """Facts of one sort about signatures, in their order."""
+
+    signature: Ints
+    value: npt.NDArray[np.integer]
+    hangs: Flags
+    fact: str
+    by: str
+
+    @classmethod
+    def of(cls, solved: Solved, signature: Ints, value: npt.NDArray[np.integer], fact: str, by: str) -> _Fact:
+        order = np.argsort(signature, kind="stable")
+        signature, value = signature[order], value[order]
+        return cls(signature, value, solved.hangs(signature, value, certain=fact == "certain"), fact, by)
+
+    def of_people(self, solved: Solved, people: Ints) -> pl.DataFrame:
+        """As facts about persons, by their places."""
+        mine = solved.mine[people]
+        first = np.searchsorted(self.signature, mine)
+        length = np.searchsorted(self.signature, mine, side="right") - first
+        person = np.repeat(people, length)
+        at = ranges(first, length)
+        return pl.DataFrame(
+            [
+                *solved.who(person),
+                solved.history.values.gather(self.value[at]).alias("value"),
+                pl.repeat(self.fact, person.size, dtype=pl.String, eager=True).alias("fact"),
+                pl.repeat(self.by, person.size, dtype=pl.String, eager=True).alias("by"),
+                pl.Series("conditional", self.hangs[at], dtype=pl.Boolean),
+                pl.Series("_person", person),
+            ]
+        )

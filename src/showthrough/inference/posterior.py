@@ -6,7 +6,7 @@ private (`Solved`); questions that take another inference go to the `Solver` tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -30,7 +30,7 @@ from showthrough.progress import Progress
 from showthrough.register.reader import Reader
 from showthrough.register.unfilled import Unfilled
 from showthrough.release.release import Release
-from showthrough.table.arrays import Flags, Reals
+from showthrough.table.arrays import Flags, Ints, Reals
 
 Told = Progress | Callable[[str], None] | None  # who is told each stage as it begins
 
@@ -112,16 +112,26 @@ class Posterior:
         there is, and a column ``state`` says what it is worth. If ids were split (``changed="split"``) a column
         ``release`` says which part is meant.
         """
+        return self._frame(np.arange(self.ids.len()), uncertified=uncertified)
+
+    def by_people(self, rows: int = 250_000) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        """`to_frame` and `proven` of some persons at a time, about so many rows: all may be more than fits memory."""
+        told, many = facts.listing(self._solved), max(1, rows // max(1, self.values.len()))
+        for first in range(0, self.ids.len(), many):
+            people = np.arange(first, min(first + many, self.ids.len()))
+            yield self._frame(people), told(people)
+
+    def _frame(self, people: Ints, *, uncertified: bool = False) -> pl.DataFrame:
         solved, pairs = self._solved, np.flatnonzero(self._solved.pairs.alive)
         p, state = pl.Series("p", solved.pairs.p[pairs]), solved.state[solved.pairs.signature[pairs]]
         if uncertified:
             names = pl.Series("state", [str(s) for s in STATES], dtype=pl.String)
-            return solved.per_person(pairs, p, names.gather(state))
+            return solved.per_person(pairs, p, names.gather(state), people=people)
         if not solved.certified.all():
             p = pl.DataFrame([p, pl.Series("state", state)]).select(
                 pl.when(pl.col("state") <= STATES.index(Status.CERTIFIED)).then("p").alias("p")
             )["p"]
-        return solved.per_person(pairs, p)
+        return solved.per_person(pairs, p, people=people)
 
     def of(self, id: Any, *, release: str | None = None) -> dict[Any, float]:
         """The distribution of one person: value → probability, likeliest first.

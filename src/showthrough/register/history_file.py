@@ -36,6 +36,7 @@ from typing import Any, Self
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.register.locating import names_of
 from showthrough.register.register import Register, read_register
+from showthrough.release.link import beside
 from showthrough.release.reading import read_release
 from showthrough.release.recode import read_value_map
 from showthrough.release.release import Release
@@ -86,6 +87,7 @@ class ReleaseEntry(FileEntry):
     name: str | None = None
     date: str | None = None
     encoding: str | None = None
+    link: str | bool | None = None
 
     def options(self) -> dict[str, Any]:
         """The same; no quasi-identifiers at all are something else than none that were named."""
@@ -113,7 +115,8 @@ class HistoryEntries(Entries):
 
     The roles hold for every release that does not name its own, ``hierarchies`` for every release with that
     column, ``value_maps`` for the releases of that name. Beside a register, ``id`` may be the column of
-    the register alone.
+    the register alone. ``link`` says whether the private links beside release folders are read; in an audit
+    true uses them beside a register too.
     """
 
     release: tuple[ReleaseEntry, ...]
@@ -128,6 +131,7 @@ class HistoryEntries(Entries):
     locate: str | None = None
     missing: tuple[str, ...] = ()
     encoding: str | None = None
+    link: bool | None = None
     hierarchies: Mapping[str, str] = field(default_factory=dict)
     value_maps: Mapping[str, str] = field(default_factory=dict)
 
@@ -167,7 +171,8 @@ class HistoryEntries(Entries):
         told = [getattr(entry, name, None) for entry in entries for name in ("file", *_PATHS)]
         told += [file for entry in entries for name in _TABLES for file in (getattr(entry, name, None) or {}).values()]
         told += [*self.hierarchies.values(), *self.value_maps.values()]
-        return [Path(name) for name in told if isinstance(name, str) and "\0" not in name]
+        named = [Path(name) for name in told if isinstance(name, str) and "\0" not in name]
+        return [*named, *(beside(path) for path in named if os.path.isdir(path))]
 
     def load(self) -> tuple[list[Release], Register | None]:
         """Read the releases, in order, and the register."""
@@ -217,8 +222,8 @@ class HistoryEntries(Entries):
         return register
 
 
-_SHARED = ("id", "sensitive", "group", "quasi", "count", "kind", "spread", "locate", "missing", "encoding")
-_PATHS = ("values", "counterfeits", "value_map")
+_SHARED = ("id", "sensitive", "group", "quasi", "count", "kind", "spread", "locate", "missing", "encoding", "link")
+_PATHS = ("values", "counterfeits", "value_map", "link")
 _TABLES = ("hierarchies", "present")
 _FIELDS = [f.name for f in fields(HistoryEntries)]
 

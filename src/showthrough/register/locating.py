@@ -73,7 +73,8 @@ def locate(
 
     ``near`` says which centroids are candidates, ``trees`` are hierarchies that other releases have.
     """
-    shared = [c for c in release.roles.quasi if c in register.quasi.columns]
+    known = set(register.quasi.columns)
+    shared = [c for c in release.roles.quasi if c in known]
     if not shared:
         raise InputError(
             f"The register knows none of the quasi-identifiers of {name} ({', '.join(release.roles.quasi) or 'none'}): "

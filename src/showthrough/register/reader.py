@@ -137,7 +137,17 @@ class Reader:
 
     def ties(self, release: Release, name: str) -> bool:
         """Whether the persons of a release are tied to its groups by anything but their rows."""
-        return release.roles.id is not None or self.register is not None or name in self.membership
+        return self.tied_by(release, name) != "nothing"
+
+    def tied_by(self, release: Release, name: str) -> str:
+        """What tells who can be in which group of a release: the first of what there is, as `tie` takes it."""
+        known = {
+            "membership": name in self.membership,
+            "ids": release.roles.id is not None,
+            "register": self.register is not None,
+            "link": release.link is not None,
+        }
+        return next((what for what, there in known.items() if there), "nothing")
 
     def fingerprint(self) -> str:
         """The SHA-256 of all that the reader has."""

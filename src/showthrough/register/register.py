@@ -123,7 +123,8 @@ def _id_column(table: pl.DataFrame, id: str | None, quasi: Sequence[str] | None,
         return id
     if "id" in table.columns:
         return "id"
-    left = [c for c in table.columns if not c.startswith(PRESENCE) and c not in (quasi or ())]
+    taken = set(quasi or ())
+    left = [c for c in table.columns if not c.startswith(PRESENCE) and c not in taken]
     if quasi is not None and len(left) == 1:
         return left[0]
     raise InputError(

@@ -1,4 +1,8 @@
-"""Tie the persons of one release to its groups: by its ids, by a membership that is given, or by the register."""
+"""Tie the persons of one release to its groups: by its ids, a membership that is given, the register, or the link.
+
+Who gives a register says what the reader has, so the publisher's private link speaks only where there is none: for a
+reader who knows everybody's group.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,9 @@ def tie(release: Release, name: str, reader: Reader) -> Ties:
         return one_each(release.records[release.roles.id], group, _counterfeits(release))
     if reader.register is not None:
         return _by_register(release, name, reader, reader.register)
+    if release.link is not None:
+        group = positions(release.link["group"], release.labels)
+        return one_each(release.link["id"], group, _counterfeits(release))
     return _one_per_row(release, name)
 
 

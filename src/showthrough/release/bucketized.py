@@ -53,7 +53,11 @@ class BucketizedKind(Kind):
         return _make(source)
 
     def rows(self, release: Release) -> pl.DataFrame:
-        """One row per person beside the values of the group, both in an order that tells nothing."""
+        """One row per person in an order that tells nothing, beside values of the group unless there are two tables."""
+        return _rows(release) if release.shape == "rows" else _by_group(release)
+
+    def by_record(self, release: Release) -> pl.DataFrame:
+        """One row per record with some value of its group, also where values are published in a table of their own."""
         return _rows(release)
 
     def tables(self, release: Release) -> dict[str, pl.DataFrame]:

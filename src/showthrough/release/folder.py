@@ -19,6 +19,7 @@ from showthrough.release import manifest
 from showthrough.release.kinds import KINDS
 from showthrough.release.parts import Source
 from showthrough.release.roles import make_roles
+from showthrough.release.typed import type_name, typed
 from showthrough.storage.leftovers import settle, steady
 from showthrough.storage.system import write_bytes
 from showthrough.storage.unit import Unit
@@ -31,28 +32,23 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "parquet")
 
-_TYPES: dict[str, pl.DataType] = {
-    "text": pl.String(),
-    "integer": pl.Int64(),
-    "number": pl.Float64(),
-    "boolean": pl.Boolean(),
-    "date": pl.Date(),
-}
-LINK = "link.csv"
 _ROLES = ("rows", "records", "values", manifest.COUNTERFEITS)
 _OWN_FILES = {
     manifest.NAME,
     manifest.HIERARCHIES,
     manifest.PLAN,
-    LINK,
+    private.INSIDE,  # of earlier versions
     *(f"{role}.{f}" for role in _ROLES for f in FORMATS),
 }
 
 
-def save(release: Release, folder: str | os.PathLike[str], *, format: str, overwrite: bool, link: bool = False) -> None:
-    """Write the folder as one unit."""
+def save(
+    release: Release, folder: str | os.PathLike[str], *, format: str, overwrite: bool, link: bool | None = None
+) -> None:
+    """Write the folder and the private link beside it as one unit."""
     with Unit() as unit:
-        fill(release, reserve(unit, folder, overwrite=overwrite), format=format, link=link)
+        text = fill(release, reserve(unit, folder, overwrite=overwrite), format=format)
+        put_link(unit, release, folder, text, wanted=link)
         unit.commit()
 
 
@@ -61,17 +57,15 @@ def reserve(unit: Unit, folder: str | os.PathLike[str], *, overwrite: bool) -> P
 
     def fits() -> None:
         _refuse_foreign(Path(folder), overwrite=overwrite)
+        _refuse_foreign_link(private.beside(folder), overwrite=overwrite)
 
     settle(folder)
     fits()
     return unit.folder(folder, replace=overwrite, still=fits)
 
 
-def fill(release: Release, work: Path, *, format: str, link: bool = False, plan: bytes | None = None) -> bytes:
+def fill(release: Release, work: Path, *, format: str, plan: bytes | None = None) -> bytes:
     """Write the files of a release and its ``plan`` into an empty folder and read them back; gives its manifest."""
-    if link and release.link is None:
-        why = " It publishes its ids itself." if release.roles.id is not None else ""
-        raise ReleaseError(f"{release.name or 'The release'} carries no private link: nothing was written.{why}")
     if format not in FORMATS:
         raise FileError(f"A release folder is written as one of {', '.join(FORMATS)}, not {format!r}.")
     tables = _tables(release)
@@ -80,18 +74,44 @@ def fill(release: Release, work: Path, *, format: str, link: bool = False, plan:
     hashes = {"hierarchies": _write_hierarchies(release, work), "plan": _write_plan(plan, work)}
     text = manifest.write(release, types, files, **hashes).encode(errors="replace")
     write_bytes(work / manifest.NAME, text)
-    if link and release.link is not None:
-        _write_link(release.link, work / LINK)
-    _refuse_other_data(release, work, format, link=link)
+    _refuse_other_data(release, work, format)
     return text
 
 
-def load(folder: str | os.PathLike[str]) -> Release:
-    """Read a release folder and check every file against its hash, also while another run replaces it."""
-    return steady(folder, lambda: _load(folder))
+def put_link(
+    unit: Unit, release: Release, folder: str | os.PathLike[str], text: bytes, *, wanted: bool | None = None
+) -> None:
+    """Write the private link of the release with its folder, whose manifest is ``text``.
+
+    ``wanted`` None writes the link that the release carries, if it carries one; a link that stood beside a folder
+    that is replaced goes with it.
+    """
+    if wanted and release.link is None:
+        why = " It publishes its ids itself." if release.roles.id is not None else ""
+        raise ReleaseError(f"{release.name or 'The release'} carries no private link: nothing was written.{why}")
+    target = private.beside(folder)
+    if wanted is False or release.link is None or release.roles.id is not None:
+        unit.remove(target)
+        return
+    raw = private.as_bytes(release.link, text)
+    try:
+        same = private.same(private.from_bytes(raw, release, manifest=text, where="The link"), release.link)
+    except InputError:
+        same = False
+    if not same:
+        raise FileError("The ids hold text that a csv file does not carry: nothing was written.")
+    unit.file(target, private=True).write(raw)
 
 
-def _load(folder: str | os.PathLike[str]) -> Release:
+def load(folder: str | os.PathLike[str], *, link: bool | str | os.PathLike[str] = True) -> Release:
+    """Read a release folder and check every file against its hash, also while another run replaces it.
+
+    ``link`` True takes the private link that stands beside the folder, if one does; or name its file.
+    """
+    return steady(folder, lambda: _load(folder, link))
+
+
+def _load(folder: str | os.PathLike[str], link: bool | str | os.PathLike[str]) -> Release:
     from showthrough.release.release import from_source
 
     home = Path(folder)
@@ -116,10 +136,26 @@ def _load(folder: str | os.PathLike[str]) -> Release:
     trees = {} if found.hierarchies is None else _read_hierarchies(home, found.hierarchies)
     release = from_source(found.kind, source).called(found.name, found.date, found.parameters, trees)
     release = replace(release, domain=tuple(columns["domain"]))
-    if (home / LINK).exists():
-        where = os.fspath(home / LINK)
-        return replace(release, link=private.checked(release, parse_table(read_bytes(home / LINK), where), where=where))
-    return release
+    return _linked(release, home, link)
+
+
+def _linked(release: Release, home: Path, link: bool | str | os.PathLike[str]) -> Release:
+    """The release with its private link, where there is one and it is wanted."""
+    if link is False or (link is True and release.roles.id is not None):
+        return release
+    own = read_bytes(home / manifest.NAME)
+    if link is not True:
+        return replace(release, link=private.read(Path(link), release, manifest=own))
+    found, inside = private.beside(home), home / private.INSIDE
+    if os.path.lexists(found):
+        if not private.is_link(found):
+            raise FileError(
+                f"{found} has the name of a private link but is none: take it away, or give link=False to read the "
+                "release without it.",
+                parameters=("link",),
+            )
+        return replace(release, link=private.read(found, release, manifest=own))
+    return replace(release, link=private.read(inside, release)) if inside.exists() else release
 
 
 def _write_hierarchies(release: Release, work: Path) -> str | None:
@@ -179,13 +215,8 @@ def _holds_counts(form: Kind, role: str) -> bool:
     return role == "values" or form.counts_in_rows
 
 
-def _write_link(link: pl.DataFrame, path: Path) -> None:
-    """Readable by its owner alone from the first byte on."""
-    write_bytes(path, link.write_csv().encode(), private=True)
-
-
 def _type_name(column: pl.Series, format: str) -> str:
-    known = next((name for name, kind in _TYPES.items() if column.dtype == kind), None)
+    known = type_name(column)
     if known is None and format == "csv":
         raise FileError(
             f"Column {column.name!r} is of type {column.dtype}, which CSV does not carry: nothing was written. "
@@ -229,19 +260,8 @@ def _read(path: Path, sha256: str, types: Mapping[str, str]) -> pl.DataFrame:
     frame = parse_table(raw, os.fspath(path))
     if raw[:4] == b"PAR1":
         return frame
-    return frame.with_columns([_typed(frame[c], t, path) for c, t in types.items() if c in frame.columns])
-
-
-def _typed(column: pl.Series, type_name: str, path: Path) -> pl.Series:
-    kind = _TYPES.get(type_name)
-    if kind is None:
-        raise FileError(f"{path.parent / manifest.NAME}: unknown type {type_name!r}.")
-    try:
-        if kind == pl.Boolean:
-            return column.replace_strict({"true": True, "false": False, None: None}, return_dtype=pl.Boolean)
-        return column.str.to_date("%Y-%m-%d") if kind == pl.Date else column.cast(kind)
-    except pl.exceptions.PolarsError:
-        raise FileError(f"{path}: column {column.name!r} is not all of type {type_name}.") from None
+    where, stated, held = os.fspath(path), os.fspath(path.parent / manifest.NAME), set(frame.columns)
+    return frame.with_columns([typed(frame[c], t, where=where, stated=stated) for c, t in types.items() if c in held])
 
 
 def _refuse_foreign(target: Path, *, overwrite: bool) -> None:
@@ -260,19 +280,26 @@ def _refuse_foreign(target: Path, *, overwrite: bool) -> None:
         raise FileError(f"{target} holds {others[0]!r}, which is no part of a release: nothing was written.")
 
 
-def _refuse_other_data(release: Release, work: Path, format: str, *, link: bool) -> None:
+def _refuse_foreign_link(path: Path, *, overwrite: bool) -> None:
+    """What stands where the private link goes is replaced only if it is one, and only on request."""
+    if not os.path.lexists(path):
+        return
+    if not private.is_link(path):
+        raise FileError(f"{path} has the name of a private link but is none: nothing was written.")
+    if not overwrite:
+        raise FileError(
+            f"{path} exists already, the private link of a release: nothing was written. overwrite=True replaces it.",
+            parameters=("overwrite",),
+        )
+
+
+def _refuse_other_data(release: Release, work: Path, format: str) -> None:
     """What was written must read as what was given; CSV cannot carry every text."""
     try:
-        back = load(work)
+        back = load(work, link=False)
         same = all(a.equals(b) for a, b in zip(_tables(release).values(), _tables(back).values(), strict=True))
-        same = same and (not link or _link_text(release) == _link_text(back))
     except InputError:
         same = False
     if not same:
         hint = ' Save with format="parquet".' if format == "csv" else ""
         raise FileError(f"The release holds text that a {format} file does not carry: nothing was written.{hint}")
-
-
-def _link_text(release: Release) -> set[tuple[str, str]]:
-    """The link as text: its file does not carry the type of the ids."""
-    return set() if release.link is None else set(release.link.select(pl.all().cast(pl.String)).iter_rows())

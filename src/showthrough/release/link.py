@@ -1,19 +1,36 @@
-"""The publisher's private link: who is in which group of a release that does not publish ids."""
+"""The publisher's private link: who is in which group of a release that does not publish ids.
+
+On disk it is ``NAME.link.csv`` beside the folder NAME of the release, never inside: a folder is passed on
+as it is. Its first line carries the SHA-256 of its rows and of the ``release.toml`` that it belongs to.
+The release says nothing of the link: a published hash of it would let readers test their guesses.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from showthrough.errors import ReleaseError
+from showthrough.errors import FileError, ReleaseError
 from showthrough.release import counterfeits
 from showthrough.release.bucketized import refuse_twice
 from showthrough.release.columns import as_labels, filled, named, persons
+from showthrough.release.typed import type_name, typed
+from showthrough.table.files import parse_table, read_bytes
 from showthrough.table.frames import need_columns, to_polars
 
 if TYPE_CHECKING:
     from showthrough.release.release import Release
+
+ENDING = ".link.csv"
+INSIDE = "link.csv"  # where earlier versions put it, in the folder itself
+_MARK = b'# {"showthrough": "link", '
+_VERSION = 1
 
 
 def checked(release: Release, frame: Any, *, where: str) -> pl.DataFrame:
@@ -38,3 +55,79 @@ def checked(release: Release, frame: Any, *, where: str) -> pl.DataFrame:
             f"{where}: group {named(label)} has {persons(n)} in the release but {persons(found_n)} in the link."
         )
     return link
+
+
+def beside(folder: str | os.PathLike[str]) -> Path:
+    """Where the link of a release folder stands."""
+    home = Path(folder)
+    home = home if home.name not in ("", "..") else Path(os.path.abspath(home))
+    return home.with_name(home.name + ENDING)
+
+
+def is_link(path: Path) -> bool:
+    """Whether a file is a link that was written here, and may be replaced with its release."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(_MARK)) == _MARK
+    except OSError:
+        return False
+
+
+def as_bytes(link: pl.DataFrame, manifest: bytes) -> bytes:
+    """The file of a link; ``manifest`` is the ``release.toml`` that it belongs to."""
+    stream = io.BytesIO()
+    link.select(pl.col("id", "group").cast(pl.String)).write_csv(stream)
+    rows = stream.getvalue()
+    head = {
+        "showthrough": "link",
+        "version": _VERSION,
+        "note": "private: who is in which group",
+        "id": type_name(link["id"]) or "text",
+        "release": hashlib.sha256(manifest).hexdigest(),
+        "sha256": hashlib.sha256(rows).hexdigest(),
+    }
+    return b"# " + json.dumps(head).encode() + b"\n" + rows
+
+
+def read(path: Path, release: Release, *, manifest: bytes | None = None) -> pl.DataFrame:
+    """The link in a file, checked against itself, against the ``release.toml`` if there is one, and the release."""
+    return from_bytes(read_bytes(path), release, manifest=manifest, where=os.fspath(path))
+
+
+def from_bytes(raw: bytes, release: Release, *, manifest: bytes | None, where: str) -> pl.DataFrame:
+    """The same of its bytes; without our first line, as in a file made by hand, the release alone is the check."""
+    kind = "text"
+    if raw.startswith(_MARK):
+        first, _, raw = raw.partition(b"\n")
+        head = _head(first, where)
+        if head.get("sha256") != hashlib.sha256(raw).hexdigest():
+            raise FileError(f"{where} is not the file that was saved: its SHA-256 differs from the one inside it.")
+        if manifest is not None and head.get("release") != hashlib.sha256(manifest).hexdigest():
+            raise FileError(
+                f"{where} is the private link of another release: take it away, or give link=False to read the "
+                "release without it.",
+                parameters=("link",),
+            )
+        kind = str(head.get("id"))
+    frame = parse_table(raw, where)
+    if kind != "text" and "id" in frame.columns:
+        frame = frame.with_columns(typed(frame["id"], kind, where=where, stated=where))
+    return checked(release, frame, where=where)
+
+
+def same(one: pl.DataFrame, other: pl.DataFrame) -> bool:
+    """Whether two links say the same, whatever the type of their ids."""
+    first, second = (link.select(pl.all().cast(pl.String)).sort("group", "id") for link in (one, other))
+    return first.equals(second)
+
+
+def _head(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        head = json.loads(line.removeprefix(b"# "))
+    except ValueError:
+        head = None
+    if not isinstance(head, dict):
+        raise FileError(f"{where} is a damaged private link: its first line cannot be read.")
+    if head.get("version") != _VERSION:
+        raise FileError(f"{where} is of version {head.get('version')}; this showthrough reads version {_VERSION}.")
+    return head

@@ -12,6 +12,7 @@ import polars as pl
 
 from showthrough.errors import FileError, InputError
 from showthrough.release import folder, microaggregated
+from showthrough.release import link as private
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.kinds import KINDS, known_kind
 from showthrough.release.parts import Source
@@ -49,6 +50,7 @@ def read_release(
     name: str | None = None,
     date: str | None = None,
     encoding: str | None = None,
+    link: bool | str | os.PathLike[str] = True,
 ) -> Release:
     """Read a release from a CSV or Parquet file, a pair of them, or a release folder.
 
@@ -61,12 +63,13 @@ def read_release(
     maps columns to a `Hierarchy`, an ARX hierarchy file or a nested dict. ``counterfeits`` is a file
     with groups and counts; ``value_map`` one with two columns, published value and common value, below
     a header of any names (or a mapping). Quasi-identifiers that read as one of ``missing`` (such as "?")
-    are suppressed cells, besides the usual marks and those that the package names.
+    are suppressed cells, as the usual marks are. ``link`` is the file of the publisher's private link (id,
+    group); True takes the one beside a release folder.
     """
     source = os.fspath(path)
     settle(source)
     if os.path.isdir(source):
-        loaded = _from_folder(source, values, counterfeits)
+        loaded = _from_folder(source, values, counterfeits, link)
         loaded = replace(loaded, name=loaded.name if name is None else name, date=loaded.date if date is None else date)
     else:
         if not os.path.exists(source):
@@ -74,7 +77,7 @@ def read_release(
         described = read_datapackage(source) or {}
         given = fill_roles(Given(id, sensitive, group, quasi, count, spread), described)
         marks = {column: tuple(getattr(info, "missing", ())) for column, info in described.items()}
-        plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks)}
+        plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks), "link": link}
         options = {**microaggregated.options(ordinal, nominal), "locate": locate}
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
@@ -133,11 +136,11 @@ def _with_gaps(
     return rows.with_columns(found) if found else rows
 
 
-def _from_folder(source: str, values: object, counterfeits: object) -> Release:
+def _from_folder(source: str, values: object, counterfeits: object, link: bool | str | os.PathLike[str]) -> Release:
     for what, table in (("values", values), ("counterfeits", counterfeits)):
         if table is not None:
             raise InputError(f"{source} is a release folder, which holds its own {what}: give it no table of {what}.")
-    return folder.load(source)
+    return folder.load(source, link=link)
 
 
 def _from_file(
@@ -178,7 +181,8 @@ def _from_file(
         None if fake is None else read_table(fake, encoding=plain["encoding"]),
         options=options,
     )
-    return from_source(form.name, tables)
+    made = from_source(form.name, tables)
+    return made if isinstance(plain["link"], bool) else replace(made, link=private.read(Path(plain["link"]), made))
 
 
 def _refuse_strange_options(source: str, form: Kind, given: Given, options: Mapping[str, Any]) -> None:

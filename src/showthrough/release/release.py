@@ -251,7 +251,7 @@ class Release:
         return self.form.person_groups(self)
 
     def with_link(self, frame: Any) -> Release:
-        """The same release with the publisher's private link (id, group), which is saved only on request."""
+        """The same release with the publisher's private link (id, group), which is saved beside the folder."""
         checked = private.checked(self, frame, where=f"{self.name or 'The release'} (private link)")
         return replace(self, link=checked)
 
@@ -282,7 +282,8 @@ class Release:
         """The published rows: groups in the order of their labels, rows inside by id and by value.
 
         Both orders are made from published facts alone, so the row in which a value stands tells
-        nothing, whatever the order of the frame that the release was made from.
+        nothing, whatever the order of the frame that the release was made from. Of a bucketized release
+        in two tables these are the records, without values; `counts` has the other table.
         """
         return self.form.rows(self)
 
@@ -292,12 +293,13 @@ class Release:
         *,
         format: str = "csv",
         overwrite: bool = False,
-        link: bool = False,
+        link: bool | None = None,
     ) -> None:
         """Write a release folder: the data as CSV or Parquet and ``release.toml`` with hashes.
 
-        ``link=True`` also writes the private link as ``link.csv``, readable by its owner alone: take
-        it out of the folder before the release is published.
+        The private link, if the release carries one, goes into ``NAME.link.csv`` beside the folder NAME,
+        readable by its owner alone: `read_release` finds it there. ``link=False`` leaves it out,
+        ``link=True`` insists on it.
         """
         from showthrough.release import folder as folders
 

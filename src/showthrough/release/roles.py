@@ -59,10 +59,12 @@ def make_roles(
 
 def check_parts(parts: Sequence[tuple[str, str | None]]) -> None:
     """No column plays two parts: above all, values must not stand beside persons as a quasi-identifier."""
-    for k, (part, name) in enumerate(parts):
-        other = next((p for p, n in parts[:k] if n == name and n is not None), None)
-        if other is not None:
-            raise InputError(f"The column {name!r} is named twice ({other} and {part}): a column plays one part.")
+    seen: dict[str, str] = {}
+    for part, name in parts:
+        if name is not None and name in seen:
+            raise InputError(f"The column {name!r} is named twice ({seen[name]} and {part}): a column plays one part.")
+        if name is not None:
+            seen[name] = part
 
 
 def parts_of(roles: Roles) -> list[tuple[str, str | None]]:

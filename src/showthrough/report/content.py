@@ -18,7 +18,6 @@ from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.proof import Proof
-from showthrough.release.release import Release
 from showthrough.report.figure import Figures, figures, plain
 
 SCHEMA = "showthrough.audit"
@@ -27,6 +26,7 @@ AUDIENCES = ("shareable", "internal")
 PROOFS = 200
 PROOF_STEPS = 30
 PROOF_SECONDS = 30.0
+RANK = (pl.col("fact") == "impossible").cast(pl.Int8) * 2 + (pl.col("by") == "sets")  # the most telling facts first
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,9 @@ def content(
 def summary(audit: Audit, *, internal: bool = False) -> list[str]:
     """The figures in words, the most important first; counts only, unless for internal readers."""
     j, one = audit.joint, len(audit.releases) == 1
-    if one:
+    if audit.untied:
+        lines = _untied(audit)
+    elif one:
         lines = [
             f"From this release alone a reader can be certain about {_people(j.certain)} of {j.persons}.",
         ]
@@ -159,11 +161,10 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
             "changed. Others may have changed instead, so nothing that is tied to them counts as safe; the publisher's "
             "own tables tell who did."
         )
-    loose = [r.name for r in audit.posterior.releases if _untied(audit, r)]
-    if loose and not one:
+    if audit.linked:
         lines.append(
-            f"{_names(loose)} publish{'es' if len(loose) == 1 else ''} no ids, and no register says who is who: nobody "
-            "in there is tied to another release. A register would tell more."
+            f"{_names(audit.linked)} {'is' if len(audit.linked) == 1 else 'are'} read with the private link that tells "
+            "who is in which group: for a reader who knows everybody's group."
         )
     excluded = j.impossible_by_sets + j.impossible_by_counts
     if excluded:
@@ -208,11 +209,29 @@ def _unanswered(audit: Audit) -> list[str]:
     return lines
 
 
-def _untied(audit: Audit, release: Release) -> bool:
-    return not audit.posterior.reader.ties(release, release.name)
+def _untied(audit: Audit) -> list[str]:
+    """Why it is not known what releases tell together: nobody in some of them is known to be in another."""
+    j, loose = audit.joint, [r.name for r in audit.releases if r.tied_by == "nothing"]
+    lines = [
+        f"Inconclusive: nothing ties the persons of {_names(audit.untied)} to those of "
+        f"{'another release' if len(audit.untied) < len(audit.releases) else 'each other'}, so what the "
+        f"{len(audit.releases)} releases tell together is not known. What is tied makes a reader certain about "
+        f"{_people(j.certain)} of {j.persons}, any one release alone about {_people(j.certain_alone)}."
+    ]
+    if loose:
+        lines.append(
+            f"{_names(loose)} publish{'es' if len(loose) == 1 else ''} no ids, and no register says who is who: name "
+            "a register, or keep the private link beside the release folder."
+        )
+    if strange := [name for name in audit.untied if name not in loose]:
+        lines.append(
+            f"{_names(strange)} share{'s' if len(strange) == 1 else ''} no id with any other release: if the same "
+            "persons go by other pseudonyms there, nothing was compared."
+        )
+    return lines
 
 
-def _names(names: list[str]) -> str:
+def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
 
 
@@ -223,12 +242,21 @@ def facts(audit: Audit, *, proofs: int = PROOFS, limit: int | None = None) -> li
 
 def known_facts(audit: Audit, *, proofs: int = PROOFS) -> Facts:
     """Certain pairs, then pairs impossible by the counts, then by the sets; the first ones with proof."""
-    rank = (pl.col("fact") == "impossible").cast(pl.Int8) * 2 + (pl.col("by") == "sets")
-    rows = audit.posterior.proven().sort(rank, maintain_order=True)
-    found = _proofs(audit, rows.head(proofs))
-    texts = [None if proof is None else str(proof) for proof in found]
-    frame = rows.with_columns(pl.Series("proof", texts + [None] * (rows.height - len(texts)), dtype=pl.String))
-    return Facts(frame, tuple("" if proof is None else proof.reasons for proof in found))
+    rows = audit.posterior.proven().sort(RANK, maintain_order=True)
+    first = leading_facts(audit, rows.head(proofs))
+    texts = first.frame["proof"].extend_constant(None, rows.height - len(first))
+    return Facts(rows.with_columns(texts.alias("proof")), first.reasons)
+
+
+def leading_facts(audit: Audit, rows: pl.DataFrame | None = None, *, proofs: int = PROOFS) -> Facts:
+    """The first of them alone, each with its proof if it is not too long; ``rows`` if they are at hand."""
+    if rows is None:
+        for _, part in audit.posterior.by_people():
+            rows = (part if rows is None else pl.concat([rows, part])).sort(RANK, maintain_order=True).head(proofs)
+    assert rows is not None  # an audit without persons is refused
+    found = _proofs(audit, rows)
+    texts = pl.Series("proof", [None if proof is None else str(proof) for proof in found], dtype=pl.String)
+    return Facts(rows.with_columns(texts), tuple("" if proof is None else proof.reasons for proof in found))
 
 
 def _proofs(audit: Audit, rows: pl.DataFrame) -> list[Proof | None]:
@@ -245,30 +273,6 @@ def _proofs(audit: Audit, rows: pl.DataFrame) -> list[Proof | None]:
         except LongProofError:
             found.append(None)
     return found
-
-
-def people_frame(audit: Audit, *, known: Facts | None = None, proofs: int = PROOFS) -> pl.DataFrame:
-    """Every person and value with probability, fact and (for the first facts) proof, person by person.
-
-    ``known`` are the facts if they were collected before.
-    """
-    proven = (known_facts(audit, proofs=proofs) if known is None else known).frame
-    frame = audit.posterior.to_frame()
-    who = [c for c in ("id", "release") if c in frame.columns]
-    order = frame.select(who).unique(maintain_order=True).with_row_index("_person")
-    return (
-        frame.join(proven, on=[*who, "value"], how="full", coalesce=True, nulls_equal=True)
-        .with_columns(pl.when(pl.col("fact") == "impossible").then(0.0).otherwise(pl.col("p")).alias("p"))
-        .join(order, on=who, how="left", nulls_equal=True)
-        .sort("_person", -pl.col("p"), "value")
-        .drop("_person")
-    )
-
-
-def with_bounds(frame: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
-    """The people frame with columns lower and upper, empty where no bounds were asked for."""
-    keys = [c for c in ("id", "release", "value") if c in limits.columns]
-    return frame.join(limits, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import polars as pl
 
 from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criterion import Check
+from showthrough.release.link import beside
 from showthrough.release.release import Release
 from showthrough.report.check import LABELS
 from showthrough.report.figure import Figure, Figures, figures, plain
@@ -75,7 +76,7 @@ def publish_content(release: Release, *, folder: Path | None, audience: str) -> 
         "exposed": len(made.exposed),
         "seconds": made.seconds,
     }
-    link = None if folder is None else folder / "link.csv"
+    link = None if folder is None else beside(folder)
     return PublishContent(
         release=repr(release),
         folder=None if folder is None else str(folder),

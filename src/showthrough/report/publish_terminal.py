@@ -17,14 +17,19 @@ def show_publish(console: Console, told: PublishContent, *, hints: Hints | None 
     """What was made and what it cost; who is exposed as far as the content holds it."""
     console.print(Text(told.release if told.folder is None else f"{told.folder}: {told.release}"))
     console.print(Text(told.words))
-    if told.link is not None:
-        console.print(Text(f"{told.link} says who is in which group: take it out before you pass the folder on."))
     if told.exposed_ids:
         listed = ", ".join(told.exposed_ids[:LISTED]) + (" …" if told.exposed > LISTED else "")
         console.print(Text(printable(f"Exposed: {listed}")))
     elif told.exposed:
         hint = "" if hints is None else f": {hints.internal}"
         console.print(Text(f"{told.exposed} persons are exposed{hint}."))
+
+
+def show_link(console: Console, told: PublishContent) -> None:
+    """Which file says who is in which group, if one was written."""
+    if told.link is not None:
+        words = f"{told.link} says who is in which group: next releases need it. Keep it, and keep it to yourself."
+        console.print(Text(printable(words)))
 
 
 def show_comparison(console: Console, told: ComparisonContent) -> None:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from showthrough.anonymizers.describe import tight_cells
+from showthrough.anonymizers.identifying import refuse_identifying, unasked_remark
 from showthrough.anonymizers.methods import METHODS, Groups, Method, Options
 from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.progress import Progress
@@ -22,7 +24,7 @@ from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.republish import Choices, republish
 from showthrough.republishing.strategies import STRATEGIES
-from showthrough.republishing.together import told_together
+from showthrough.republishing.together import linked_remark, told_together
 
 
 def anonymize(
@@ -53,6 +55,8 @@ def anonymize(
     exposed: str = "refuse",
     prefer: str = "lasting",
     merge_overlaps: bool = False,
+    publish_ids: bool = False,
+    quasi_anyway: Sequence[str] = (),
     seconds: float = 600.0,
     name: str = "",
     seed: int = 0,
@@ -83,6 +87,10 @@ def anonymize(
     ``plan`` (a plan.json, the folder that holds it, or a mapping) recodes the table as an earlier release
     was; records that fit none of its cells and groups that fail a criterion are suppressed.
 
+    A bucketized release is two tables, records and values, without ids unless ``publish_ids``. Columns that
+    identify persons, by themselves or as names, addresses and numbers of persons do, are refused as
+    quasi-identifiers unless ``quasi_anyway`` names them.
+
     What it cost is in ``release.made``; who went where in ``release.groups()`` if there is an ``id``.
     """
     began = time.perf_counter()
@@ -98,6 +106,8 @@ def anonymize(
     tell.stage("reading the table")
     seed = _seed(seed)
     ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
+    refuse_identifying(ready, quasi_anyway, named=bool(id or sensitive or quasi))
+    beside = (*unasked_remark(ready, quasi, quasi_anyway), *linked_remark(history))
     _judgeable(criteria, ready)
     options = Options(
         seed=seed,
@@ -128,7 +138,9 @@ def anonymize(
             seconds=seconds,
             progress=tell,
         )
-        return republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began)
+        ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, choices.kind))
+        return _remarked(republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began), *beside)
+    ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, kind))
     tell.stage("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)
     tell.stage("publishing and checking")
@@ -137,9 +149,14 @@ def anonymize(
     release = publish(ready, grouped, kind=kind, name=name, seed=seed, parameters=parameters)
     release = _judged(ready, grouped, release, criteria, method=chosen, began=began, accept=accept_violations)
     if not history:
-        return release
+        return _remarked(release, *beside)
     remark = told_together(ready, list(history), release, changed=changed, progress=tell.silent())
-    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, remark)))
+    return _remarked(release, *beside, remark)
+
+
+def _remarked(release: Release, *remarks: Remark) -> Release:
+    """The release with more for its publisher to know."""
+    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, *remarks)))
 
 
 def _with_cells(table: Table, grouped: Groups, kind: str) -> Groups:
@@ -194,6 +211,18 @@ def _output(method: Method, output: str | None, shape: Shape) -> str:
             "one publishes quasi-identifiers as they are."
         )
     return kind
+
+
+def _publishes_ids(wanted: bool, id: str | None, kind: str) -> bool:
+    """Ids are published on request alone, and only where a kind ties them to groups."""
+    if wanted and id is None:
+        raise InputError(
+            "publish_ids=True publishes the ids: name their column with id=.", parameters=("publish_ids", "id")
+        )
+    if wanted and not KINDS[kind].publishes_ids:
+        able = " or ".join(one.name for one in KINDS.values() if one.publishes_ids and one.from_groups)
+        raise InputError(f"Only a {able} release can publish ids, not a {kind} one.", parameters=("publish_ids",))
+    return wanted
 
 
 def _outputs(*shows: Shows) -> tuple[str, ...]:

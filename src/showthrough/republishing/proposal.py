@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.describe import tight_cells
+from showthrough.anonymizers.publication import exact_pair
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
@@ -20,7 +21,7 @@ from showthrough.release.parts import Source
 from showthrough.release.release import Release, from_source
 from showthrough.release.roles import make_roles
 from showthrough.republishing.past import Past
-from showthrough.table.arrays import Codes
+from showthrough.table.arrays import Codes, Ints
 
 
 def _none() -> Codes:
@@ -75,36 +76,31 @@ def release_of(
     if not (found.group >= 0).any():
         raise InputError("Every record would be held back: nothing is left to publish.")
     order = publication_order(found.group, table.value, seed=seed)
-    label = table.group_label
-    sensitive = table.sensitive or ""
-    real = table.frame[sensitive].gather(order)
-    fake = past.values.gather(found.counterfeit_value).cast(real.dtype)
-    groups = np.concatenate([found.group[order], found.counterfeit_group]).astype(np.int64)
-    columns: dict[str, pl.Series] = {}
-    if form.publishes_ids and table.id is not None:
-        columns[table.id] = _with_gaps(table.frame[table.id].gather(order), fake.len())
     if form.shows is Shows.EXACT:
-        columns |= {c: _with_gaps(table.frame[c].gather(order), fake.len()) for c in table.quasi}
+        extra = found.counterfeit_group.astype(np.int64) + 1, past.values.gather(found.counterfeit_value)
+        source = exact_pair(table, order, found.group[order].astype(np.int64) + 1, extra)
     else:
-        cells = tight_cells(table.columns, found.group)
-        columns |= {
-            c.name: pl.Series(c.name, texts).gather(groups) for c, texts in zip(table.columns, cells, strict=True)
-        }
-    columns[label] = pl.Series(label, groups + 1)
-    columns[sensitive] = pl.concat([real, fake.alias(sensitive)])
-    rows = pl.DataFrame(columns)
+        source = _cells(table, past, found, order)
     numbers = np.bincount(found.counterfeit_group)
     fakes = {int(g) + 1: int(numbers[g]) for g in np.flatnonzero(numbers)} or None
-    id = table.id if form.publishes_ids else None
-    roles = make_roles(rows.columns, id=id, sensitive=sensitive, group=label, quasi=table.quasi)
-    source = Source(rows, roles, name or Source.where, counterfeits=fakes)
+    source = replace(source, where=name or Source.where, counterfeits=fakes)
     trees = table.shape.hierarchies if form.shows is Shows.CELLS else None
     release = from_source(kind, source).called(name, None, parameters, trees)
-    if table.id is None or form.publishes_ids:
+    if table.id is None or release.roles.id is not None:
         return release
     link = pl.DataFrame({"id": table.frame[table.id].gather(order), "group": found.group[order].astype(np.int64) + 1})
     return release.with_link(link)
 
 
-def _with_gaps(column: pl.Series, n: int) -> pl.Series:
-    return pl.concat([column, pl.Series(column.name, [None] * n, dtype=column.dtype)]) if n else column
+def _cells(table: Table, past: Past, found: Proposal, order: Ints) -> Source:
+    """Every record, and every counterfeit, with the cells of its group."""
+    sensitive, label = table.sensitive or "", table.group_label
+    real = table.frame[sensitive].gather(order)
+    fake = past.values.gather(found.counterfeit_value).cast(real.dtype)
+    groups = np.concatenate([found.group[order], found.counterfeit_group]).astype(np.int64)
+    cells = tight_cells(table.columns, found.group)
+    columns = {c.name: pl.Series(c.name, texts).gather(groups) for c, texts in zip(table.columns, cells, strict=True)}
+    columns[label] = pl.Series(label, groups + 1)
+    columns[sensitive] = pl.concat([real, fake.alias(sensitive)])
+    rows = pl.DataFrame(columns)
+    return Source(rows, make_roles(rows.columns, sensitive=sensitive, group=label, quasi=table.quasi))

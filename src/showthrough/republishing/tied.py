@@ -17,25 +17,13 @@ from showthrough.republishing.proposal import Proposal
 
 
 def tied(release: Release) -> Release:
-    """The release with everybody tied to a group by id: as published, or by the publisher's private link."""
-    if release.form.publishes_ids and release.roles.id is not None:
-        return release
-    values = release.tally.select(pl.col("group", "value").repeat_by("n").explode()).sort("group", maintain_order=True)
-    place = pl.int_range(pl.len()).over("group").alias("k")
-    members = release.groups().select("id", pl.col("group").cast(values["group"].dtype)).with_columns(place)
-    rows = values.with_columns(place).join(members, on=["group", "k"], how="left", maintain_order="left")
-    return Release.bucketized(
-        rows.select("id", "group", "value"),
-        id="id",
-        sensitive="value",
-        group="group",
-        name=release.name,
-        counterfeits=dict(release.counterfeits.iter_rows()) or None,
-    )
+    """The release, if everybody in it is tied to a group: by the ids that it publishes, or by the private link."""
+    release.groups()  # refused where nobody knows
+    return release
 
 
 def tied_proposal(table: Table, past: Past, proposal: Proposal, *, name: str = "") -> Release:
-    """The same of a proposal, without quasi-identifiers; groups are numbered as in the proposal."""
+    """A proposal with everybody tied to a group by id, without quasi-identifiers; groups numbered as in it."""
     rows = np.flatnonzero(proposal.group >= 0)
     ids = table.frame[table.id or ""].gather(rows)
     gap = pl.Series(ids.name, [None] * proposal.counterfeits, dtype=ids.dtype)

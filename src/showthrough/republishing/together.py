@@ -46,12 +46,23 @@ def told_together(
     )
 
 
+def linked_remark(history: Sequence[Release]) -> tuple[Remark, ...]:
+    """Which earlier releases are read with the publisher's private link."""
+    linked = [
+        r.name or f"release {k}" for k, r in enumerate(history, start=1) if r.roles.id is None and r.link is not None
+    ]
+    if not linked:
+        return ()
+    words = "{n} earlier releases are read with their private links: for a reader who knows everybody's group."
+    return (Remark.of("links", words, n=len(linked), releases=", ".join(linked)),)
+
+
 def _posteriors(
     table: Table, history: Sequence[Release], release: Release, changed: str, progress: Progress
 ) -> tuple[Posterior, Posterior, str]:
     try:
         before = joint(history, changed=changed, progress=progress)
-        return before, joint([*history, release], changed=changed, progress=progress), "persons tied by id"
+        return before, joint([*history, release], changed=changed, progress=progress), "persons tied by id or link"
     except ReleaseError:  # no link: a reader locates persons
         register = Register.of(table.frame, id=table.id, quasi=table.quasi)
         given: dict[str, Any] = {"register": register, "changed": changed, "contradictions": "refuse"}

@@ -6,7 +6,7 @@ The request is a history file with more entries: a history file *is* an audit re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
@@ -18,7 +18,11 @@ from showthrough.errors import FieldError
 from showthrough.inference.infer import SECONDS
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
-from showthrough.report.content import AuditContent, Facts, content, known_facts, people_frame, with_bounds
+from showthrough.register.locating import names_of
+from showthrough.register.reader import telling
+from showthrough.release.release import Release
+from showthrough.report.content import AuditContent, Facts, content, known_facts, leading_facts
+from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import told_changes
 from showthrough.table.entries import between
 
@@ -69,11 +73,17 @@ class AuditResult:
     request: AuditRequest
     audit: auditing.Audit
     facts: Facts | None
-    people: pl.DataFrame | None
+    people: PeopleTable | None
 
     def content(self) -> AuditContent:
         """What a report says to the audience of the request."""
         return content(self.audit, audience=self.request.audience, known=self.facts)
+
+
+def _by_links(releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
+    """Who is in which group, where a private link tells it, for a reader who has a register and knows the groups."""
+    told = telling(releases)
+    return {name: r.link for name, r in zip(names_of(told), told, strict=True) if r.link is not None}
 
 
 def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] | None = None) -> AuditResult:
@@ -84,19 +94,22 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     found = auditing.audit(
         releases,
         register=register,
+        membership=_by_links(releases) if request.link and register is not None else None,
         changed=told_changes(request, releases, request.tables, otherwise=request.changed),
         contradictions=request.contradictions,
         seconds=request.seconds,
         whole_values=request.whole_values,
         progress=tell,
     )
-    facts = None
+    facts, people = None, None
     if request.people or request.audience == "internal":
         tell.stage("proofs")
+    if request.audience == "internal":
         facts = known_facts(found)
-    people = people_frame(found, known=facts) if request.people else None
+    if request.people:
+        people = PeopleTable(found, leading_facts(found) if facts is None else facts)
     if people is not None and request.bounds is not None:
         tell.stage("bounds")
         limits = found.posterior.bounds(above=request.bounds, workers=os.cpu_count() or 1, progress=tell.count)
-        people = with_bounds(people, limits)
+        people = replace(people, limits=limits)
     return AuditResult(request, found, facts, people)

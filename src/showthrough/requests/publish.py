@@ -62,6 +62,8 @@ class PublishRequest(Entries):
     changed: Literal["refuse", "split"] = "refuse"
     prefer: Literal["lasting", "useful"] = "lasting"
     merge_overlaps: bool = False
+    publish_ids: bool = False
+    quasi_anyway: tuple[str, ...] = ()
     accept_violations: bool = False
     seconds: float = 600.0
     seed: int = 0
@@ -70,7 +72,7 @@ class PublishRequest(Entries):
     folder: str | None = None
     format: Literal["csv", "parquet"] = "csv"
     overwrite: bool = False
-    link: bool = False
+    link: bool | None = None
     audience: Literal["shareable", "internal"] = "shareable"
 
     def check(self) -> None:
@@ -99,7 +101,8 @@ class PublishRequest(Entries):
 
 _AS_THEY_ARE = (
     "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "cells", "passes", "plan", "repair",
-    "hold_back", "exposed", "changed", "prefer", "merge_overlaps", "accept_violations", "seconds", "seed",
+    "hold_back", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
+    "accept_violations", "seconds", "seed",
 )  # fmt: skip
 
 
@@ -139,8 +142,16 @@ class CompareResult:
         return comparison_content(self.strategies)
 
 
-def run_publish(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> PublishResult:
-    """Make the release that was asked for, and write it if a folder was named."""
+def run_publish(
+    request: PublishRequest,
+    progress: Progress | Callable[[str], None] | None = None,
+    *,
+    before_writing: Callable[[PublishResult], None] | None = None,
+) -> PublishResult:
+    """Make the release that was asked for, and write it if a folder was named.
+
+    ``before_writing`` is told what will be written; if it fails, nothing is.
+    """
     tell = Progress.of(progress)
     if request.policy is not None and request.strategy != "guarded":
         raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
@@ -148,12 +159,16 @@ def run_publish(request: PublishRequest, progress: Progress | Callable[[str], No
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
         table, arguments = _read(request, tell)
         release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell, **arguments)
+        result = PublishResult(request, release, None if request.folder is None else Path(request.folder))
+        if before_writing is not None:
+            before_writing(result)
         if request.folder is None or home is None:
-            return PublishResult(request, release, None)
+            return result
         tell.stage("writing")
-        folders.fill(release, home, format=request.format, link=request.link, plan=plan_file(release))
+        text = folders.fill(release, home, format=request.format, plan=plan_file(release))
+        folders.put_link(unit, release, request.folder, text, wanted=request.link)
         unit.commit()
-        return PublishResult(request, release, Path(request.folder))
+        return result
 
 
 def run_compare(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> CompareResult:

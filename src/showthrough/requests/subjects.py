@@ -55,7 +55,7 @@ class Subject:
 
     def column(self, name: str) -> pl.Series | None:
         """A published column, if there is one of that name."""
-        frame = self.found.to_frame() if isinstance(self.found, Release) else self.found
+        frame = self.found.form.by_record(self.found) if isinstance(self.found, Release) else self.found
         return frame[name] if name in frame.columns else None
 
     def release(self) -> Release:

@@ -13,7 +13,7 @@ from showthrough.table.arrays import Flags, Ints
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
-_CHUNK = 1 << 24
+_CHUNK = 1 << 20  # arrays of a chunk of nothing but line ends take fifty times its size
 _QUOTE, _LINE_FEED, _RETURN = ord('"'), ord("\n"), ord("\r")
 
 Letters = npt.NDArray[np.uint8]
@@ -24,14 +24,18 @@ class Measured:
     """How many records the text holds (the header is one), and where its blank lines are."""
 
     records: int
-    blank: tuple[tuple[int, int], ...]
+    blank: tuple[tuple[Ints, Ints], ...]  # chunk by chunk, where runs of them begin and end
 
     def without_blank_lines(self, data: bytes) -> bytes:
         """The text without the blank lines, which readers would take for rows without values."""
         if not self.blank:
             return data
-        ends, starts = [s for s, _ in self.blank], [e for _, e in self.blank]
-        return b"".join(data[s:e] for s, e in zip([0, *starts], [*ends, len(data)], strict=True))
+        turns = np.zeros(len(data) + 1, dtype=np.int8)
+        for begins, ends in self.blank:
+            turns[begins] += 1
+            turns[ends] -= 1  # a run may go on in the next chunk
+        np.cumsum(turns, dtype=np.int8, out=turns)
+        return bytes(np.frombuffer(data, dtype=np.uint8)[turns[:-1] == 0].tobytes())
 
 
 def inside_quotes(letters: Letters, *, quoted: bool = False) -> Flags:
@@ -44,7 +48,7 @@ def inside_quotes(letters: Letters, *, quoted: bool = False) -> Flags:
 def measure_rows(data: bytes, name: str, *, separator: str, width: int, first_line: int) -> Measured:
     """Every record has ``width`` fields and its quotes close; ``data`` ends in a line end."""
     whole = np.frombuffer(data, dtype=np.uint8)
-    records, blank = 0, []
+    records, blank = 0, list[tuple[Ints, Ints]]()
     begin, fields, quoted = 0, 1, False  # of the record that the end of a chunk cuts
 
     def line(at: int) -> int:
@@ -68,7 +72,10 @@ def measure_rows(data: bytes, name: str, *, separator: str, width: int, first_li
             at = int(begins[wrong[0]])
             text = data[at : data.find(b"\n", at)]
             raise _ragged(name, line(at), int(in_fields[wrong[0]]), width, separator=separator, text=text)
-        blank += [(int(begins[k]), int(begins[k + 1])) for k in np.flatnonzero(empty)]
+        if empty.any():
+            first = empty & ~np.append(False, empty[:-1])
+            last = empty & ~np.append(empty[1:], False)
+            blank.append((begins[:-1][first], begins[1:][last]))
         records += int(np.count_nonzero(~empty))
         begin = int(begins[-1])
         fields = separators.size - int(passed[-1]) + 1 if ends.size else fields + separators.size

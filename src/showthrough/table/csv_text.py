@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import re
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
 
 from showthrough.errors import FileError
 from showthrough.table.csv_rows import SEPARATORS, inside_quotes, measure_rows
+from showthrough.table.unpacking import unpacked
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -68,10 +67,7 @@ def check(raw: bytes, name: str, encoding: str | None = None) -> CsvText:
 def _unzipped(raw: bytes, name: str) -> bytes:
     if raw[:2] != b"\x1f\x8b":
         return raw
-    try:
-        return gzip.decompress(raw)
-    except (OSError, EOFError, zlib.error) as problem:
-        raise FileError(f"{name} is a damaged gzip file ({problem}).") from None
+    return unpacked(raw, name)
 
 
 def _as_utf8(raw: bytes, name: str, encoding: str | None) -> bytes:
@@ -113,12 +109,12 @@ def _binary(name: str) -> FileError:
 
 def _one_line_end(data: bytes) -> bytes:
     """Returns without a line feed end lines in old Macintosh files; inside quotes they are data."""
-    lone = [found.start() for found in _LONE_RETURN.finditer(data)]
-    if not lone:
+    if _LONE_RETURN.search(data) is None:
         return data
     letters = np.frombuffer(data, dtype=np.uint8).copy()
-    at = np.array(lone)
-    letters[at[~inside_quotes(letters)[at]]] = ord("\n")
+    lone = letters == ord("\r")
+    lone[:-1] &= letters[1:] != ord("\n")
+    letters[lone & ~inside_quotes(letters)] = ord("\n")
     return letters.tobytes()
 
 
@@ -133,15 +129,22 @@ def _first_record(data: bytes, name: str) -> bytes:
     raise FileError(f"{name} opens a quote in its header and never closes it.")
 
 
+def _split(line: str, separator: str) -> list[str]:
+    """The fields of the header; none where one would be longer than any name, as by a separator that is not used."""
+    try:
+        return next(csv.reader(io.StringIO(line, newline=""), delimiter=separator))
+    except csv.Error:
+        return []
+
+
 def _header(record: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     line = record.decode()
-    try:
-        split = {s: next(csv.reader(io.StringIO(line, newline=""), delimiter=s)) for s in SEPARATORS}
-    except csv.Error:
-        raise FileError(f"{name} is not CSV or Parquet: its first line is not a header.") from None
+    split = {s: _split(line, s) for s in SEPARATORS}
     separator = max(split, key=lambda s: len(split[s]))
+    if not split[separator]:
+        raise FileError(f"{name} is not CSV or Parquet: its first line is not a header.")
     columns = tuple(split[separator])
-    twice = next((k for k, c in enumerate(columns) if c in columns[:k]), None)
+    twice = None if len(set(columns)) == len(columns) else next(k for k, c in enumerate(columns) if c in columns[:k])
     if twice is None:
         return separator, columns
     first, again = columns.index(columns[twice]) + 1, twice + 1

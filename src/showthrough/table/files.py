@@ -7,9 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from showthrough.errors import FileError
+from showthrough.errors import FileError, LimitError
 from showthrough.storage.system import reason
 from showthrough.table import csv_text
+from showthrough.table.unpacking import refuse_large_table
 
 
 def read_table(path: str | os.PathLike[str], *, encoding: str | None = None) -> pl.DataFrame:
@@ -52,7 +53,12 @@ def parse_table(raw: bytes, name: str, *, encoding: str | None = None) -> pl.Dat
 
 def _parse_parquet(raw: bytes, name: str) -> pl.DataFrame:
     try:
+        declared = pl.scan_parquet(raw)
+        rows = int(declared.select(pl.len()).collect().item())
+        refuse_large_table(name, len(raw), rows, len(declared.collect_schema()))
         frame = pl.read_parquet(raw)
+    except LimitError:
+        raise
     except (Exception, pl.exceptions.PanicException) as problem:  # the reader raises many unrelated types
         raise _unreadable(f"{name} is a damaged Parquet file", problem) from None
     if frame.height == 0:

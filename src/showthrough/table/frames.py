@@ -83,8 +83,8 @@ def need_columns(frame: pl.DataFrame, names: Iterable[str], where: str) -> None:
     If none of them is there, the file may have no header, and its first row is a person's record:
     then only the internal message lists what was found.
     """
-    asked = list(names)
-    missing = [name for name in asked if name not in frame.columns]
+    asked, held = list(names), set(frame.columns)
+    missing = [name for name in asked if name not in held]
     if not missing:
         return
     name = missing[0]

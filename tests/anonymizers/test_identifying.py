@@ -1,0 +1,160 @@
+"""Columns that identify persons are refused as quasi-identifiers; measures, dates and places are not."""
+
+import datetime as dt
+import os
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import showthrough as st
+from showthrough.anonymizers.identifying import suspects
+from showthrough.anonymizers.table import Shape, prepare
+from showthrough.errors import InputError
+from showthrough.table.files import read_table
+
+DATA = os.environ.get("SHOWTHROUGH_DATA")
+SIZES = (12, 40, 300)
+FIRST = ("Anna", "Peter", "Maria", "Jan", "Lukas", "Sofia", "Emma", "Noah", "Fatima", "Ali", "Wei", "Yuki", "Olga")
+LAST = ("Müller", "Smith", "Rossi", "García", "Kowalski", "Nguyen", "Tanaka", "Petrov", "Dubois", "Jensen", "Khan")
+SEEDS = (1, 2, 3, 71001, 71002)  # the last two were not developed on
+
+
+def found(frame, **options) -> set[str]:
+    shape = Shape.of(options.get("hierarchies"), None, None, None, "value")
+    return {s.column for s in suspects(prepare(frame, id=None, sensitive=None, quasi=None, shape=shape))}
+
+
+def hospital(seed: int, n: int) -> dict[str, list]:
+    """What real tables hold besides names: rare in every row, and quasi-identifiers all the same."""
+    r, first = random.Random(f"{seed} {n}"), dt.date(1930, 1, 1)
+    days = [first + dt.timedelta(days=r.randrange(33000)) for _ in range(n)]
+    seconds = [dt.datetime(2023, 1, 1) + dt.timedelta(seconds=r.randrange(31_536_000)) for _ in range(n)]
+    letters = "ABDEHLNPRSTUW"
+    return {
+        "age": [r.randint(0, 99) for _ in range(n)],
+        "dob": days,
+        "born": [d.strftime("%d.%m.%Y") for d in days],
+        "birth": [d.strftime("%m/%d/%Y") for d in days],
+        "birth_num": [int(d.strftime("%Y%m%d")) for d in days],
+        "x_date": [d.strftime("%Y%m%d") for d in days],
+        "admitted": seconds,
+        "left": [str(s) for s in seconds],
+        "zip": [f"{r.randrange(500, 99950):05d}" for _ in range(n)],
+        "zip4": [f"{r.randrange(10000, 99999)}-{r.randrange(1000, 9999)}" for _ in range(n)],
+        "where": [r.randrange(10000, 99950) for _ in range(n)],
+        "postcode": [
+            f"{r.choice(letters)}{r.choice(letters)}{r.randint(1, 29)} {r.randint(0, 9)}{r.choice(letters)}A"
+            for _ in range(n)
+        ],
+        "salary": [int(r.lognormvariate(10.5, 0.6)) for _ in range(n)],
+        "x1": [int(r.lognormvariate(15, 1)) for _ in range(n)],
+        "x2": [round(r.lognormvariate(10.5, 0.6), 2) for _ in range(n)],
+        "x3": [int(r.gauss(250_000, 60_000)) for _ in range(n)],
+        "x4": [r.gauss(25, 4) for _ in range(n)],
+        "x5": [r.random() for _ in range(n)],
+        "icd": [f"{r.choice('ABCDEF')}{r.randint(0, 99):02d}.{r.randint(0, 9)}" for _ in range(n)],
+        "sex": [r.choice("mf") for _ in range(n)],
+        "city": [r.choice(["Paris", "Virginia Beach", "Berlin", "Florence", "San Jose", "Victoria"]) for _ in range(n)],
+        "hospital_name": [r.choice(["St. Anna", "St. Mary", "Charité"]) for _ in range(n)],
+        "phone": [r.choice(["yes", "no"]) for _ in range(n)],
+        "children_number": [r.randint(0, 6) for _ in range(n)],
+    }
+
+
+def identifying(seed: int, n: int) -> dict[str, list]:
+    r = random.Random(f"{seed} {n} ids")
+    return {
+        "pid": [f"P{k:05d}" for k in range(n)],
+        "c1": [f"P{k:05d}" for k in range(n)],
+        "c2": [f"{r.getrandbits(48):012x}" for _ in range(n)],
+        "c3": list(range(1, n + 1)),
+        "c4": [100_001 + k for k in r.sample(range(n), n)],
+        "mrn": r.sample(range(10**7, 10**8), n),
+        "who": [f"{r.choice(FIRST)} {r.choice(LAST)}" for _ in range(n)],
+        "surname": [f"{r.choice(LAST)}{chr(97 + k % 26)}" for k in range(n)],
+        "mail": [f"u{k}@example.org" for k in range(n)],
+        "reach": [f"+49 30 {r.randrange(10**6, 10**7)}" for _ in range(n)],
+        "notes": [f"seen on ward {r.randrange(9)} by {r.randrange(10**9)}" for _ in range(n)],
+        "soc": [f"{r.randrange(100, 600)}-{r.randrange(10, 99)}-{r.randrange(1000, 9999)}" for _ in range(n)],
+        "home_address": [f"{r.randrange(1, 300)} {r.choice(LAST)} Road" for _ in range(n)],
+    }
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_hospital_tables_raise_no_alarm(seed, rows):
+    assert found(pl.DataFrame(hospital(seed, rows))) == set()
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_names_numbers_and_ids_are_found(seed, rows):
+    columns = identifying(seed, rows)
+    missed = set(columns) - found(pl.DataFrame(columns))
+    assert missed <= ({"who", "c4"} if rows < 20 else set())
+
+
+@pytest.mark.skipif(DATA is None, reason="needs the public tables")
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    ["adult/adult_test.csv", "casc/census.csv", "casc/eia.csv", "casc/tarragona.csv", "ipums/ipums_la_97.csv.gz"],
+)
+def test_public_tables_raise_no_alarm(name, typed):
+    frame = read_table(Path(DATA or "") / name)
+    if typed:
+        numbers = [frame[c].str.strip_chars().cast(pl.Float64, strict=False) for c in frame.columns]
+        frame = frame.with_columns([n for n in numbers if not n.null_count()])
+    assert found(frame) == set()
+
+
+def test_a_hierarchy_says_how_a_rare_column_is_published():
+    towns = [f"{a}{b}ville" for a in "abcdefghij" for b in "klmn"]
+    frame = pl.DataFrame({"town": towns})
+    assert found(frame) == {"town"}
+    assert found(frame, hierarchies={"town": {"all": towns}}) == set()
+    mails = [f"{town}@example.org" for town in towns]
+    assert found(pl.DataFrame({"town": mails}), hierarchies={"town": {"all": mails}}) == {"town"}
+
+
+def raw(n=40):
+    return pl.DataFrame(
+        {
+            "first": [f"zq-{k:03d}" for k in range(n)],
+            "age": [20 + 7 * k % 40 for k in range(n)],
+            "ill": [("flu", "gout", "mumps", "asthma")[k % 4] for k in range(n)],
+        }
+    )
+
+
+def test_ids_are_not_published_by_accident():
+    options = {"sensitive": "ill", "criteria": [st.KAnonymity(5)]}
+    with pytest.raises(InputError) as caught:
+        st.anonymize(raw(), **options)
+    for text in (str(caught.value), caught.value.shareable):
+        assert "the column 'first' singles out 40 of 40 rows" in text[0].lower() + text[1:]
+        assert "zq-" not in text
+    assert set(caught.value.parameters) == {"id", "quasi", "quasi_anyway"}
+    assert st.anonymize(raw(), id="first", **options).roles.quasi == ("age",)
+    assert st.anonymize(raw(), quasi=["age"], **options).roles.quasi == ("age",)
+    assert st.anonymize(raw(), quasi_anyway="first", **options).roles.quasi == ("first", "age")
+    assert st.anonymize(raw(), quasi_anyway=["first"], **options).roles.quasi == ("first", "age")
+    with pytest.raises(InputError, match="none of the quasi-identifiers"):
+        st.anonymize(raw(), quasi_anyway=["frist"], **options)
+
+
+def test_a_header_that_may_be_a_record_is_not_shown():
+    frame = raw().rename({"first": "zq-header", "ill": "zq-ill"})
+    with pytest.raises(InputError) as caught:
+        st.anonymize(frame, criteria=[st.KAnonymity(5)])
+    assert "number 1" in caught.value.shareable
+    assert "zq-" not in caught.value.shareable
+
+
+def test_columns_without_a_role_are_listed():
+    made = st.anonymize(raw(), id="first", sensitive="ill", criteria=[st.KAnonymity(5)]).made
+    assert any("Nobody gave 1 columns a role" in note and note.endswith(": age.") for note in made.notes)
+    made = st.anonymize(raw(), id="first", sensitive="ill", quasi=["age"], criteria=[st.KAnonymity(5)]).made
+    assert not any("a role" in note for note in made.notes)
