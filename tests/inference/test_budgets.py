@@ -21,10 +21,15 @@ def test_unconditional_facts_and_bounds_are_those_of_the_programs(seconds):
         for id, value, fact in sure.select("id", "value", "fact").iter_rows():
             low, high = limits.get((id, value), (0.0, 0.0))
             assert high <= 1e-6 if fact == "impossible" else low >= 1 - 1e-6
-        for id, value, lower, upper in post.bounds().iter_rows():
-            low, high = limits[id, value]
-            assert lower <= low + 1e-6
-            assert upper >= high - 1e-6
+        for limit in (None, 0.0, seconds):
+            found = post.bounds(seconds=limit)
+            for id, value, lower, upper in found.select("id", "value", "lower", "upper").iter_rows():
+                low, high = limits[id, value]
+                assert lower <= low + 1e-6
+                assert upper >= high - 1e-6
+            if limit is not None:
+                sharp = found.filter("sharp").select("id", "value", "lower", "upper")
+                assert all(limits[i, v] == pytest.approx(ends, abs=1e-6) for i, v, *ends in sharp.iter_rows())
 
 
 def test_time_that_is_over_still_counts_everybody():
