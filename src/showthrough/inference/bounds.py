@@ -63,7 +63,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Found:
+class Sharpened:
     """Bounds of variables of the problem."""
 
     variable: Ints
@@ -163,7 +163,7 @@ def _jobs(reduced: Reduced, problem: Problem, asked: Flags, known: Intervals) ->
             yield Job(alone, wanted[first : first + _CHUNK], known.least[own], known.most[own])
 
 
-def _results(jobs: list[Job], workers: int, clock: Clock) -> Iterator[Found]:
+def _results(jobs: list[Job], workers: int, clock: Clock) -> Iterator[Sharpened]:
     """What every job finds, in any order; when time is over, the last ones find nothing."""
     if workers <= 1 or len(jobs) < 2:
         for job in jobs:
@@ -190,7 +190,7 @@ def _results(jobs: list[Job], workers: int, clock: Clock) -> Iterator[Found]:
             _not_cancelled(waiting)
 
 
-def _not_cancelled(waiting: set[Future[Found]]) -> set[Future[Found]]:
+def _not_cancelled(waiting: set[Future[Sharpened]]) -> set[Future[Sharpened]]:
     """Those that have begun and will end at their next look at the clock."""
     return {future for future in waiting if not future.cancel()}
 
@@ -218,7 +218,7 @@ def _begin(enough: Event, end: float) -> None:
     _clock = _Elsewhere(enough, end)
 
 
-def _job_elsewhere(job: Job) -> Found:
+def _job_elsewhere(job: Job) -> Sharpened:
     return solve_job(job, _clock)
 
 
@@ -237,7 +237,7 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def solve_job(job: Job, clock: Clock | None = None) -> Found:
+def solve_job(job: Job, clock: Clock | None = None) -> Sharpened:
     """The bounds of the wanted variables of one component; variables are told as those of the problem."""
     from showthrough.inference.program import extreme_point, program
 
@@ -262,4 +262,4 @@ def solve_job(job: Job, clock: Clock | None = None) -> Found:
     # rounding must not make an honest value impossible or certain: the ends are proven apart
     low = np.where(low < _SNAP, 0.0, low)
     sharp = (low_known & high_known)[job.wanted]
-    return Found(job.reduced.variable_of[job.wanted], low, np.where(high > 1 - _SNAP, 1.0, high), sharp)
+    return Sharpened(job.reduced.variable_of[job.wanted], low, np.where(high > 1 - _SNAP, 1.0, high), sharp)

@@ -1,9 +1,9 @@
 """Quick bounds: how many persons of each signature can have each value, by propagation and single rows.
 
-Every term (a variable or a candidate, in persons) lies in an interval. Each row says what its terms add up to, so a term
-has at most what the count leaves when the others have their least, and at least what it needs when they have their
-most; likewise for the persons of a signature (One) and for the candidates of a variable. A few rounds over all rows
-take a moment where linear programs take minutes, and a round that is left out only makes the bounds wider.
+Every term (a variable or a candidate, in persons) lies in an interval. Each row says what its terms add up to, so that
+a term has at most what the count leaves when the others have their least, and at least what it needs when they have
+their most; likewise for the persons of a signature (One) and for the candidates of a variable. A few rounds over all
+rows take a moment where linear programs take minutes, and a round that is left out only makes the bounds wider.
 
 Counts are whole numbers, and so is everything that is added and taken off: double precision is exact there. Only
 statements divide by their coefficients; what is not whole is moved outwards by more than sums can be rounded, and what

@@ -176,10 +176,10 @@ class Posterior:
     def ranges(self, *, seconds: float = 0.0, within: float | None = None) -> pl.DataFrame:
         """Where the probability of every value that is not proven impossible lies: id, value, low, high, conditional.
 
-        Of certified persons p and its error bar; of uncertified ones what their error bar and their bounds leave, and of
-        undecided ones their bounds, sharp as far as ``seconds`` allow. ``conditional`` ranges hold only if the releases
-        are consistent, or if the right persons changed. With ``within`` it is the probability that the person's
-        value lies so near to the one in the row, for values that are numbers.
+        Of certified persons p and its error bar; of uncertified ones what their error bar and their bounds leave, and
+        of undecided ones their bounds, sharp as far as ``seconds`` allow. ``conditional`` ranges hold only if the
+        releases are consistent, or if the right persons changed. With ``within`` it is the probability that the
+        person's value lies so near to the one in the row, for values that are numbers.
         """
         from showthrough.inference.ranges import ranges_frame
 

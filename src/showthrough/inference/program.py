@@ -93,7 +93,7 @@ def program(reduced: Reduced, component: int) -> Program:
 
 
 def extreme_point(lp: Program, variable: int, sign: float, seconds: float = 1e9) -> Reals | None:
-    """A point of the component in which a variable is smallest (sign +1) or largest (sign −1); None if none was found."""
+    """A point of the component in which a variable is smallest (sign +1) or largest (−1); None if none was found."""
     A, _ = lp.with_slack()
     objective = np.zeros(A.shape[1])
     objective[variable] = sign

@@ -1,9 +1,9 @@
 """Where the maximum-entropy probability of a pair lies, whatever time left open: what a verdict is based on.
 
 Of an answer that meets the counts no probability, and no sum over values of one person, is further than √(gap/2) from
-the truth (Pinsker's inequality, island by island). The truth moreover fits the releases, so it lies within the bounds of
-the pair. Where no point that meets the counts is known there are only the bounds, and they hold if the releases are
-consistent.
+the maximum (Pinsker's inequality, island by island). The maximum moreover fits the releases, so it lies within the
+bounds of the pair. Where no point that meets the counts is known there are only the bounds, and they hold if the
+releases are consistent.
 """
 
 from __future__ import annotations

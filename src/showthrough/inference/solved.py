@@ -27,7 +27,6 @@ from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import items_of, ranges, starts
 
-
 _INTERVALS = 10.0  # seconds after which quick bounds are as narrow as they have become
 
 
