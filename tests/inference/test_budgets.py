@@ -1,9 +1,13 @@
 """Whatever the time, what is said without an if is true."""
 
+from threading import Event, Thread
+
 import polars as pl
 import pytest
 
 from showthrough import infer
+from showthrough.errors import Cancelled
+from showthrough.inference.clock import Clock
 from showthrough.progress import Progress
 from tests.histories import releases
 from tests.inference.test_recession import dense_history
@@ -47,3 +51,63 @@ def test_whoever_has_heard_enough_gets_what_is_known():
 def test_seconds_are_a_number(seconds):
     with pytest.raises(Exception, match="seconds is a number of 0 or more"):
         infer(releases(dense_history(3)), seconds=seconds)
+
+
+class Listening(Progress):
+    """Remembers every tally, and may have heard enough after some."""
+
+    def __init__(self, most=10**9):
+        super().__init__()
+        self.tallies, self.most = [], most
+
+    def tally(self, done):
+        super().tally(done)
+        self.tallies.append(done)
+        if len(self.tallies) >= self.most:
+            self.enough()
+
+
+def test_counts_are_told_throughout_the_solve():
+    several = 0
+    for seed in range(12):
+        told = Listening()
+        post = infer(releases(dense_history(seed)), progress=told)
+        several += len(told.tallies) > 2
+        for tally in told.tallies:
+            for done, of in (tally.persons, tally.rows, tally.islands):
+                assert 0 <= done <= of
+            assert tally.persons[1] <= post.ids.len()
+    assert several > 3
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_enough_in_the_middle_of_a_solve_leaves_what_is_known(most):
+    for seed in range(12):
+        history = dense_history(seed)
+        limits = linear.bounds(history)
+        post = infer(releases(history), progress=Listening(most))
+        for id, value, lower, upper in post.bounds(seconds=0).select("id", "value", "lower", "upper").iter_rows():
+            assert lower <= limits[id, value][0] + 1e-6
+            assert upper >= limits[id, value][1] - 1e-6
+
+
+def test_a_program_ends_when_enough_is_heard():
+    told = Progress()
+    clock = Clock(600, told)
+    assert clock.awaited(lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        clock.awaited(lambda: 1 / 0)
+    begun, never = Event(), Event()
+
+    def program():
+        begun.set()
+        never.wait(600)
+
+    listener = Thread(target=lambda: (begun.wait(), told.enough()))
+    listener.start()
+    assert clock.awaited(program) is None
+    never.set()
+    listener.join()
+    told.cancel()
+    with pytest.raises(Cancelled):
+        clock.awaited(lambda: never.clear())

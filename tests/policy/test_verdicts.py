@@ -35,7 +35,7 @@ def entropy(own):
 
 
 def with_states(post, groups, seed, state_of_island):
-    """The posterior as it would be if its islands were in the given states, with points that are as far away as told."""
+    """The posterior as it would be if its islands were in these states, with points as far away as told."""
     rng = np.random.default_rng(seed)
     solved, point = post._solved, feasible_point(groups, seed)
     island = islands.label(solved.problem)

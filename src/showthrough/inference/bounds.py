@@ -250,7 +250,7 @@ def solve_job(job: Job, clock: Clock | None = None) -> Sharpened:
         for sign, known in ((1.0, low_known), (-1.0, high_known)):
             settled = least[k] <= none[k] if sign > 0 else most[k] >= all_there_is[k]
             if not settled and not clock.over:
-                y = extreme_point(lp, int(k), sign, clock.left(1e9))
+                y = extreme_point(lp, int(k), sign, clock)
                 if y is None:
                     continue
                 np.minimum(least, y[: lp.variables], out=least)

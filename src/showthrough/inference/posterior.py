@@ -18,6 +18,7 @@ from showthrough.errors import ContradictionError, InputError, NotConvergedError
 from showthrough.inference import attribution, facts
 from showthrough.inference.attribution import Alone, Views
 from showthrough.inference.certificate import STATES, Certificate, Status
+from showthrough.inference.clock import Clock
 from showthrough.inference.draft import Draft
 from showthrough.inference.explain import explain
 from showthrough.inference.facts import FactCounts
@@ -38,8 +39,8 @@ Told = Progress | Callable[[str], None] | None  # who is told each stage as it b
 class Solver(Protocol):
     """Where answers come from; a posterior keeps the one that made it, for questions that need another."""
 
-    def part(self, solved: Solved, releases: Sequence[int]) -> tuple[Solved, Certificate]:
-        """The answer from some of the releases alone, by their numbers."""
+    def part(self, solved: Solved, releases: Sequence[int], clock: Clock | None = None) -> tuple[Solved, Certificate]:
+        """The answer from some of the releases alone, by their numbers, within the time of a clock."""
         ...
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
@@ -322,9 +323,13 @@ class Posterior:
         solved, certificate = self._solver.consider(self._solved, draft, Progress.of(progress))
         return Posterior(certificate, solved, self._solver)
 
-    def alone(self) -> Alone:
-        """What each release tells by itself: largest probability and entropy by release and person."""
-        return attribution.alone(self._views)
+    def alone(self, *, seconds: float | None = None, progress: Told = None) -> Alone:
+        """What each release tells by itself: largest probability and entropy by release and person.
+
+        Where persons fit several groups that takes inferences, of ``seconds`` in all.
+        """
+        clock = None if seconds is None else Clock(seconds, Progress.of(progress).silent())
+        return attribution.alone(Views(self._solved, lambda some: self._solver.part(self._solved, some, clock)[0]))
 
     def attribution(self, *, progress: Told = None) -> pl.DataFrame:
         """What each release added: id, release, p_before and p_after, the person's largest probability

@@ -18,7 +18,7 @@ from showthrough.errors import FieldError
 from showthrough.inference.infer import SECONDS
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
-from showthrough.report.content import AuditContent, Facts, content, known_facts, people_frame, with_bounds
+from showthrough.report.content import PROOFS, AuditContent, Facts, content, known_facts, people_frame, with_bounds
 from showthrough.requests.changes import told_changes
 from showthrough.table.entries import between
 
@@ -30,7 +30,8 @@ class AuditRequest(HistoryEntries):
     ``changed``, ``contradictions``, ``seconds`` and ``whole_values`` are those of `audit`; ``tables`` are the
     publisher's own, one for each release that publishes values, in order: they tell whose value changed, and
     ``changed`` is for the rest. ``people`` asks for a frame of every person's probabilities and facts, ``bounds``
-    for sharp bounds in it, of persons whose likeliest value has at least this probability.
+    for bounds in it, of persons whose likeliest value has at least this probability or no certified one, as sharp as
+    further ``seconds`` allow.
     """
 
     changed: Literal["refuse", "split", "tolerate"] = "tolerate"
@@ -93,10 +94,12 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     facts = None
     if request.people or request.audience == "internal":
         tell.stage("proofs")
-        facts = known_facts(found)
+        facts = known_facts(found, proofs=0 if tell.satisfied else PROOFS)
     people = people_frame(found, known=facts) if request.people else None
     if people is not None and request.bounds is not None:
         tell.stage("bounds")
-        limits = found.posterior.bounds(above=request.bounds, workers=os.cpu_count() or 1, progress=tell.count)
+        limits = found.posterior.bounds(
+            above=request.bounds, seconds=request.seconds, workers=os.cpu_count() or 1, progress=tell
+        )
         people = with_bounds(people, limits)
     return AuditResult(request, found, facts, people)
