@@ -1,6 +1,6 @@
-"""One history in a process of its own: made, answered, and the answer judged.
+"""Histories in a process of their own: made, answered, and the answer judged.
 
-Reads a spec and limits as JSON from standard input and prints a line of JSON after every stage, so that a
+Reads specs and limits as lines of JSON from standard input and prints a line of JSON after every stage, so that a
 process that is ended at a limit leaves what it had. Run by `benchmarks.answers`.
 """
 
@@ -49,8 +49,14 @@ class Order:
 
 
 def main() -> None:
-    """Do one order."""
-    order = Order.read(sys.stdin.read())
+    """Do one order after the other."""
+    for number, line in enumerate(sys.stdin.read().splitlines()):
+        tell(order=number)
+        _do(Order.read(line))
+
+
+def _do(order: Order) -> None:
+    """Make, answer and judge one history, under each budget."""
     began = time.process_time()
     history = _history(order)
     made = time.process_time() - began

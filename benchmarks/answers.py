@@ -8,8 +8,8 @@ SHOWTHROUGH_DATA names the folder with adult/ and ipums/. Each history of `real_
 ones of `real_histories` first) is made, answered and judged in a process of its own that ends at a CPU limit.
 A fact is *false* if the truth contradicts it, *refuted* if a linear program does: all facts are judged, one
 program for an island. Every finished history is written to the results at once and not run again
-(``--again`` does). With budgets small histories are answered under each of them, and sampled bounds are
-judged too. Seeds from 1000 on are for judging alone.
+(``--again`` does). With budgets small histories are answered under each of them, several in one process, and sampled
+bounds are judged too. Seeds from 1000 on are for judging alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from benchmarks.answer_worker import Order
 from benchmarks.real_grid import every, small
 from benchmarks.real_histories import Spec, folder
 
+_TOGETHER = 20  # small histories that one process answers: starting it takes longer than they do
 RESULTS = Path(__file__).parent / "results"
 STATES = ("exact", "certified", "uncertified", "undecided", "relaxed", "contradictory")
 COLUMNS = (
@@ -54,12 +55,13 @@ def main() -> None:
     budgets = given.budgets or [given.seconds]
     results = given.results or RESULTS / ("budgets.csv" if given.budgets else "answers.csv")
     done = {} if given.again else _read(results)
-    for spec in specs:
-        missing = [budget for budget in budgets if _key(spec.name, spec.seed, budget) not in done]
-        for row in run(_order(given, spec, missing)) if missing else []:
-            done[_key(row["name"], row["seed"], row["budget"])] = row
-            print(_line(row), flush=True)
-        if missing:
+    missing = [(s, [b for b in budgets if _key(s.name, s.seed, b) not in done]) for s in specs]
+    orders = [_order(given, spec, left) for spec, left in missing if left]
+    together = _TOGETHER if given.budgets else 1
+    for first in range(0, len(orders), together):
+        for rows in run(orders[first : first + together]):
+            done |= {_key(row["name"], row["seed"], row["budget"]): row for row in rows}
+            print(*map(_line, rows), sep="\n", flush=True)
             _write(results, done.values())
     wanted = {_key(spec.name, spec.seed, budget) for spec in specs for budget in budgets}
     rows = [row for key, row in done.items() if key in wanted]
@@ -99,23 +101,39 @@ def _order(given: argparse.Namespace, spec: Spec, budgets: Sequence[float]) -> O
     return Order(spec, tuple(budgets), limit, given.programs, bounds, str(given.cache or ""))
 
 
-def run(order: Order) -> list[Row]:
-    """One history in a process of its own, as a row of the results for each budget."""
+def run(orders: Sequence[Order]) -> Iterator[list[Row]]:
+    """Histories in a process of their own, each as a row of the results for each budget.
+
+    A process that is ended at a limit leaves the rest to another.
+    """
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.answer_worker"],
-        input=json.dumps(asdict(order)), capture_output=True, text=True, env={**one, **os.environ}, check=False,
-    )  # fmt: skip
+    while orders:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.answer_worker"], input="\n".join(json.dumps(asdict(o)) for o in orders),
+            capture_output=True, text=True, env={**one, **os.environ}, check=False,
+        )  # fmt: skip
+        told: list[list[Row]] = []
+        for line in map(json.loads, done.stdout.splitlines()):
+            told = [*told, []] if "order" in line else [*told[:-1], [*told[-1], line]]
+        last = done.stderr.strip().splitlines()[-1:] or [f"ended with {done.returncode}"]
+        told = told or [[]]
+        for number, lines in enumerate(told):
+            ended = done.returncode if number == len(told) - 1 else 0
+            yield _rows(orders[number], lines, ended, last[0])
+        orders = orders[len(told) :]
+
+
+def _rows(order: Order, lines: Sequence[Row], ended: int, last: str) -> list[Row]:
+    """The lines on one order; ``ended`` is how its process did, and ``last`` its last word."""
     parts: list[Row] = []
-    for line in map(json.loads, done.stdout.splitlines()):
+    for line in lines:
         parts = [*parts, line] if "budget" in line else [*parts[:-1], parts[-1] | line]
     parts += [{"budget": budget} for budget in order.budgets[len(parts) :]]  # it ended before
-    last = done.stderr.strip().splitlines()[-1:] or [f"ended with {done.returncode}"]
     for found in parts:
         if "outcome" not in found:
-            found |= {"outcome": "time limit" if done.returncode < 0 else "failed", "words": last[0]}
-    if done.returncode and len(parts) and parts[-1]["outcome"] == "answered":
-        parts[-1]["words"] = f"{parts[-1]['words']} judge: {last[0]}".strip()
+            found |= {"outcome": "time limit" if ended < 0 else "failed", "words": last}
+    if ended and parts[-1]["outcome"] == "answered":
+        parts[-1]["words"] = f"{parts[-1]['words']} judge: {last}".strip()
     return [_row(order, found) for found in parts]
 
 
