@@ -10,8 +10,10 @@ from showthrough.errors import Cancelled
 from showthrough.inference.clock import Clock
 from showthrough.progress import Progress
 from tests.histories import releases
+from tests.inference.test_located_random import expected
 from tests.inference.test_recession import dense_history
-from tests.oracles import linear
+from tests.located_cases import located
+from tests.oracles import linear, seats
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.1])
@@ -111,3 +113,29 @@ def test_a_program_ends_when_enough_is_heard():
     told.cancel()
     with pytest.raises(Cancelled):
         clock.awaited(lambda: never.clear())
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.005, 1.0])
+def test_located_histories_under_budgets(seconds):
+    """Registers, seats, persons who may be outside and unnamed members: facts and bounds beside the dense program."""
+    judged = 0
+    for seed in range(4000, 4024):
+        case = located(seed)
+        form = expected(case, "refuse")
+        if form is None:
+            continue
+        limits = seats.bounds(form)
+        post = infer(case.releases, register=case.register, domain=case.domain, seconds=seconds)
+        facts = post.proven()
+        sure = facts.filter(~pl.col("conditional")) if "conditional" in facts.columns else facts
+        for id, value, fact in sure.select("id", "value", "fact").iter_rows():
+            low, high = limits.get((id, value), (0.0, 0.0))
+            assert high <= 1e-6 if fact == "impossible" else low >= 1 - 1e-6
+        for limit in (None, 0.0):
+            found = post.bounds(seconds=limit).select("id", "value", "lower", "upper")
+            for id, value, lower, upper in found.iter_rows():
+                low, high = limits.get((id, value), (0.0, 0.0))
+                assert lower <= low + 1e-6, seed
+                assert upper >= high - 1e-6, seed
+                judged += 1
+    assert judged > 100
