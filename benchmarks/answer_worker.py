@@ -1,6 +1,6 @@
-"""One history in a process of its own: made, answered, and the answer judged.
+"""Histories in a process of their own: made, answered, and the answer judged.
 
-Reads a spec and limits as JSON from standard input and prints a line of JSON after every stage, so that a
+Reads specs and limits as lines of JSON from standard input and prints a line of JSON after every stage, so that a
 process that is ended at a limit leaves what it had. Run by `benchmarks.answers`.
 """
 
@@ -33,8 +33,8 @@ class Order:
     """What is asked of a worker."""
 
     spec: Spec
-    seconds: float = 60.0  # budget of the inference
-    limit: float = 150.0  # CPU seconds after which the process ends
+    budgets: tuple[float, ...] = (60.0,)  # seconds of the inference, one after the other
+    limit: float = 150.0  # CPU seconds after which the process ends, for each budget
     programs: float = 60.0  # seconds for one linear program of the judge; 0: no judge
     bounds: int = 0  # bounds to judge
     cache: str = ""  # folder of releases made before
@@ -45,20 +45,28 @@ class Order:
         given = json.loads(text)
         spec = given.pop("spec")
         kinds = tuple(Kind(**kind) for kind in spec.pop("kinds"))
-        return cls(spec=Spec(kinds=kinds, **spec), **given)
+        return cls(spec=Spec(kinds=kinds, **spec), budgets=tuple(given.pop("budgets")), **given)
 
 
 def main() -> None:
-    """Do one order."""
-    order = Order.read(sys.stdin.read())
+    """Do one order after the other."""
+    for number, line in enumerate(sys.stdin.read().splitlines()):
+        tell(order=number)
+        _do(Order.read(line))
+
+
+def _do(order: Order) -> None:
+    """Make, answer and judge one history, under each budget."""
     began = time.process_time()
     history = _history(order)
-    tell(made=time.process_time() - began)
-    _limit(order.limit)
-    post = _answer(order, history)
-    if post is not None:
-        _limit(order.limit + 12 * order.programs)
-        _say(order, history, post)
+    made = time.process_time() - began
+    for budget in order.budgets:
+        tell(budget=budget, made=made)
+        _limit(order.limit)
+        post = _answer(budget, history)
+        if post is not None:
+            _limit(order.limit + 12 * order.programs)
+            _say(order, budget, history, post)
 
 
 def tell(**found: Any) -> None:
@@ -88,11 +96,11 @@ def _history(order: Order) -> History:
 # The answer ----------------------------------------------------------------------------------
 
 
-def _answer(order: Order, history: History) -> st.Posterior | None:
+def _answer(budget: float, history: History) -> st.Posterior | None:
     """The posterior, or what was raised instead."""
     given, known = dict(history.arguments), inspect.signature(st.infer).parameters
     if "seconds" in known:
-        given["seconds"] = order.seconds
+        given["seconds"] = budget
     elif given["changed"] != "refuse":
         given["changed"] = "split"
     before, wall = time.process_time(), time.perf_counter()
@@ -118,7 +126,7 @@ def states_of(post: st.Posterior) -> pl.Series:
     return pl.Series([str(post.certificate.status)] * post.ids.len(), dtype=pl.String)
 
 
-def _say(order: Order, history: History, post: st.Posterior) -> None:
+def _say(order: Order, budget: float, history: History, post: st.Posterior) -> None:
     """Facts beside the truth, then facts and bounds beside the programs."""
     states = Counter(states_of(post).to_list())
     facts = post.proven()
@@ -141,7 +149,7 @@ def _say(order: Order, history: History, post: st.Posterior) -> None:
     judged = judge_facts(program, sure, order.programs)
     tell(judged=asdict(judged))
     if order.bounds:
-        _bounds(order, post, program)
+        _bounds(order, budget, post, program)
 
 
 def _false(history: History, facts: pl.DataFrame) -> dict[str, int]:
@@ -166,17 +174,27 @@ def _false(history: History, facts: pl.DataFrame) -> dict[str, int]:
     return {"false": len({number for number, _ in wrong}) - changed, "false_of_changed": changed}
 
 
-def _bounds(order: Order, post: st.Posterior, program: Program) -> None:
-    """Some bounds beside the programs, and how many persons have useful ones."""
+def _bounds(order: Order, budget: float, post: st.Posterior, program: Program) -> None:
+    """Some bounds beside the programs, and how many persons have useful ones.
+
+    Everybody has quick bounds; those of some persons are made as sharp as the budget allows again. Useful is what is
+    narrower than [0, 1] for a value in all groups of the person: a bound, or a value that the counts exclude.
+    """
     chosen = np.random.default_rng(order.spec.seed).permutation(post.ids.len())[: order.bounds]
     before = time.process_time()
-    some = post.bounds(post.ids.gather(chosen).unique(maintain_order=True))
+    quick = post.bounds(seconds=0)
+    some = post.bounds(post.ids.gather(chosen).unique(maintain_order=True), seconds=budget)
     cpu = time.process_time() - before
-    picked = some.sample(min(order.bounds, some.height), seed=order.spec.seed, shuffle=True)
-    judged = judge_bounds(program, picked, order.programs)
-    who = [c for c in some.columns if c in ("id", "release")]
-    narrow = some.group_by(who).agg(((pl.col("lower") > 0) | (pl.col("upper") < 1)).any().alias("useful"))
-    tell(bounds=asdict(judged), bounds_cpu=cpu, asked=narrow.height, useful=int(narrow["useful"].sum()))
+    picked = [one.sample(min(order.bounds, one.height), seed=order.spec.seed, shuffle=True) for one in (quick, some)]
+    judged = judge_bounds(program, pl.concat(picked), order.programs)
+    who = [c for c in quick.columns if c in ("id", "release")]
+    narrow = (pl.col("lower") > 0) | (pl.col("upper") < 1)
+    excluded = post.proven().filter((pl.col("fact") == "impossible") & (pl.col("by") == "counts"))
+    useful = pl.concat([frame.select(who) for frame in (quick.filter(narrow), some.filter(narrow), excluded)])
+    tell(
+        bounds=asdict(judged), bounds_cpu=cpu, asked=quick.select(who).unique().height, useful=useful.unique().height,
+        sharp=int(some["sharp"].sum()), sampled=some.height,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ SHOWTHROUGH_DATA names the folder with adult/ and ipums/. Each history of `real_
 ones of `real_histories` first) is made, answered and judged in a process of its own that ends at a CPU limit.
 A fact is *false* if the truth contradicts it, *refuted* if a linear program does: all facts are judged, one
 program for an island. Every finished history is written to the results at once and not run again
-(``--again`` does). With budgets small histories are answered under each of them, and sampled bounds are
-judged too. Seeds from 1000 on are for judging alone.
+(``--again`` does). With budgets small histories are answered under each of them, several in one process, and sampled
+bounds are judged too. Seeds from 1000 on are for judging alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,13 +31,14 @@ from benchmarks.answer_worker import Order
 from benchmarks.real_grid import every, small
 from benchmarks.real_histories import Spec, folder
 
+_TOGETHER = 20  # small histories that one process answers: starting it takes longer than they do
 RESULTS = Path(__file__).parent / "results"
 STATES = ("exact", "certified", "uncertified", "undecided", "relaxed", "contradictory")
 COLUMNS = (
     "name", "seed", "budget", "history", "outcome", "status", "persons", *STATES, "certified_share", "variables",
     "made_cpu", "cpu", "wall", "memory_gb", "facts", "certain", "conditional", "false", "false_of_changed",
     "confirmed", "refuted", "doubtful", "infeasible", "unjudged", "judge_cpu", "bounds_confirmed", "bounds_refuted",
-    "bounds_unjudged", "bounds_cpu", "asked", "useful", "words", "examples",
+    "bounds_unjudged", "bounds_cpu", "asked", "useful", "sampled", "sharp", "words", "examples",
 )  # fmt: skip
 Row = dict[str, Any]
 
@@ -54,13 +55,14 @@ def main() -> None:
     budgets = given.budgets or [given.seconds]
     results = given.results or RESULTS / ("budgets.csv" if given.budgets else "answers.csv")
     done = {} if given.again else _read(results)
-    for spec in specs:
-        for budget in budgets:
-            key = _key(spec.name, spec.seed, budget)
-            if key not in done:
-                done[key] = run(_order(given, spec, budget))
-                _write(results, done.values())
-                print(_line(done[key]), flush=True)
+    missing = [(s, [b for b in budgets if _key(s.name, s.seed, b) not in done]) for s in specs]
+    orders = [_order(given, spec, left) for spec, left in missing if left]
+    together = _TOGETHER if given.budgets else 1
+    for first in range(0, len(orders), together):
+        for rows in run(orders[first : first + together]):
+            done |= {_key(row["name"], row["seed"], row["budget"]): row for row in rows}
+            print(*map(_line, rows), sep="\n", flush=True)
+            _write(results, done.values())
     wanted = {_key(spec.name, spec.seed, budget) for spec in specs for budget in budgets}
     rows = [row for key, row in done.items() if key in wanted]
     print()
@@ -93,37 +95,55 @@ def _chosen(given: argparse.Namespace) -> list[Spec]:
     return [specs[int(k)] for k in np.sort(np.random.default_rng(0).permutation(len(specs))[number - 1 :: of])]
 
 
-def _order(given: argparse.Namespace, spec: Spec, budget: float) -> Order:
-    limit = given.limit or 2 * budget + 30
+def _order(given: argparse.Namespace, spec: Spec, budgets: Sequence[float]) -> Order:
+    limit = given.limit or 2 * max(budgets) + 30
     bounds = given.bounds or (10 if given.budgets else 0)
-    return Order(spec, budget, limit, given.programs, bounds, str(given.cache or ""))
+    return Order(spec, tuple(budgets), limit, given.programs, bounds, str(given.cache or ""))
 
 
-def run(order: Order) -> Row:
-    """One history in a process of its own, as a row of the results."""
+def run(orders: Sequence[Order]) -> Iterator[list[Row]]:
+    """Histories in a process of their own, each as a row of the results for each budget.
+
+    A process that is ended at a limit leaves the rest to another.
+    """
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.answer_worker"],
-        input=json.dumps(asdict(order)), capture_output=True, text=True, env={**one, **os.environ}, check=False,
-    )  # fmt: skip
-    found: Row = {}
-    for line in done.stdout.splitlines():
-        found |= json.loads(line)
-    last = done.stderr.strip().splitlines()[-1:] or [f"ended with {done.returncode}"]
-    if "outcome" not in found:
-        found |= {"outcome": "time limit" if done.returncode < 0 else "failed", "words": last[0]}
-    elif done.returncode:
-        found["words"] = f"{found['words']} judge: {last[0]}".strip()
-    return _row(order, found)
+    while orders:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.answer_worker"], input="\n".join(json.dumps(asdict(o)) for o in orders),
+            capture_output=True, text=True, env={**one, **os.environ}, check=False,
+        )  # fmt: skip
+        told: list[list[Row]] = []
+        for line in map(json.loads, done.stdout.splitlines()):
+            told = [*told, []] if "order" in line else [*told[:-1], [*told[-1], line]]
+        last = done.stderr.strip().splitlines()[-1:] or [f"ended with {done.returncode}"]
+        told = told or [[]]
+        for number, lines in enumerate(told):
+            ended = done.returncode if number == len(told) - 1 else 0
+            yield _rows(orders[number], lines, ended, last[0])
+        orders = orders[len(told) :]
+
+
+def _rows(order: Order, lines: Sequence[Row], ended: int, last: str) -> list[Row]:
+    """The lines on one order; ``ended`` is how its process did, and ``last`` its last word."""
+    parts: list[Row] = []
+    for line in lines:
+        parts = [*parts, line] if "budget" in line else [*parts[:-1], parts[-1] | line]
+    parts += [{"budget": budget} for budget in order.budgets[len(parts) :]]  # it ended before
+    for found in parts:
+        if "outcome" not in found:
+            found |= {"outcome": "time limit" if ended < 0 else "failed", "words": last}
+    if ended and parts[-1]["outcome"] == "answered":
+        parts[-1]["words"] = f"{parts[-1]['words']} judge: {last}".strip()
+    return [_row(order, found) for found in parts]
 
 
 def _row(order: Order, found: Row) -> Row:
-    """The lines of a worker as one row."""
+    """The lines of a worker on one budget as one row."""
     judged, bounds = found.get("judged"), found.get("bounds")
     if judged is None:
         judged = {"unjudged": found["facts"]} if found.get("facts") else {}
     row: Row = {
-        "name": order.spec.name, "seed": order.spec.seed, "budget": order.seconds, "history": str(order.spec),
+        "name": order.spec.name, "seed": order.spec.seed, "budget": found["budget"], "history": str(order.spec),
         "outcome": found["outcome"], "status": found.get("status", ""), "persons": found.get("persons", ""),
         **{state: found.get("states", {}).get(state, 0) for state in STATES},
         "certified_share": found.get("certified", ""), "made_cpu": found.get("made", ""),
@@ -131,7 +151,7 @@ def _row(order: Order, found: Row) -> Row:
         "examples": " | ".join(judged.get("examples", [])[:3]),
     }  # fmt: skip
     same = ("variables", "cpu", "wall", "facts", "certain", "conditional", "false", "false_of_changed", "words")
-    row |= {name: found.get(name, "") for name in (*same, "bounds_cpu", "asked", "useful")}
+    row |= {name: found.get(name, "") for name in (*same, "bounds_cpu", "asked", "useful", "sampled", "sharp")}
     row |= {name: judged.get(name, "") for name in ("confirmed", "refuted", "doubtful", "infeasible", "unjudged")}
     if bounds is not None:
         row |= {f"bounds_{name}": bounds[name] for name in ("confirmed", "refuted", "unjudged")}
@@ -224,8 +244,9 @@ def _persons(row: Row) -> int:
 def by_budget(rows: Sequence[Row]) -> list[str]:
     """A table with one line for each budget."""
     lines = [
-        "| budget | histories | answered | persons certified | persons with useful bounds | facts | refuted | bounds | refuted | slowest |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| budget | histories | answered | persons certified | persons with useful bounds | facts | refuted | unjudged | bounds "
+        "| refuted | unjudged | sharp | slowest |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for budget in sorted({_number(row["budget"]) for row in rows}):
         own = [row for row in rows if _number(row["budget"]) == budget]
@@ -234,7 +255,9 @@ def by_budget(rows: Sequence[Row]) -> list[str]:
         lines.append(
             f"| {budget:g} s | {len(own)} | {len(answered)} | {sure / max(1, _sum(answered, 'persons')):.1%} | "
             f"{_sum(own, 'useful') / max(1, _sum(own, 'asked')):.1%} | {_sum(own, 'facts'):,} | {_sum(own, 'refuted')} | "
-            f"{_sum(own, 'bounds_confirmed'):,} | {_sum(own, 'bounds_refuted')} | "
+            f"{_sum(own, 'unjudged') + _sum(own, 'doubtful') + _sum(own, 'infeasible')} | "
+            f"{_sum(own, 'bounds_confirmed'):,} | {_sum(own, 'bounds_refuted')} | {_sum(own, 'bounds_unjudged')} | "
+            f"{_sum(own, 'sharp') / max(1, _sum(own, 'sampled')):.1%} | "
             f"{max((_number(row['cpu']) for row in own), default=0.0):.1f} s |"
         )
     return lines

@@ -1,16 +1,34 @@
 """One way to tell how far long work is, and to stop it, in the whole package.
 
-Work is told in *stages* and, within a stage, in counts. `Progress` itself tells nobody anything; the
-command line and the web app subclass it. ``cancel()`` may be called from any thread: the work ends at its
-next word with `Cancelled`. ``enough()`` ends what can be ended early with a result.
+Work is told in *stages* and, within a stage, in counts; an inference also tells persons, rows and islands (`Tally`).
+`Progress` itself tells nobody anything; the command line and the web app subclass it. ``cancel()`` may be called from
+any thread: the work ends at its next word with `Cancelled`. ``enough()`` ends what can be ended early with a result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Event
 
 from showthrough.errors import Cancelled
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How much of an inference is done: (done, of all).
+
+    >>> print(Tally(persons=(1200, 16000), rows=(9, 12), islands=(3, 4)))
+    1,200 of 16,000 persons, 9 of 12 rows, 3 of 4 islands
+    """
+
+    persons: tuple[int, int]
+    rows: tuple[int, int]
+    islands: tuple[int, int]
+
+    def __str__(self) -> str:
+        parts = {"persons": self.persons, "rows": self.rows, "islands": self.islands}
+        return ", ".join(f"{done:,} of {of:,} {what}" for what, (done, of) in parts.items())
 
 
 class Progress:
@@ -44,6 +62,10 @@ class Progress:
     def count(self, done: int, of: int) -> None:  # noqa: ARG002
         """Some of the present stage is done."""
         self.check()
+
+    def tally(self, done: Tally) -> None:
+        """So much of an inference is done; told as a count of persons, unless who listens overrides it."""
+        self.count(*done.persons)
 
     def cancel(self) -> None:
         """Ask the work to end."""

@@ -127,7 +127,8 @@ def audit(
     """Lay releases on top of each other and count what shows through.
 
     ``register``, ``membership``, ``domain``, ``changed``, ``contradictions`` and ``seconds`` are those of `infer`.
-    ``whole_values`` is a time budget in seconds for what no assignment of whole values allows.
+    ``whole_values`` is a time budget in seconds for what no assignment of whole values allows. Each release alone takes
+    at most ``seconds`` again, all of them together. After ``progress.enough()`` the audit is of what is known by then.
     """
     told = Progress.of(progress)
     post = infer(
@@ -141,14 +142,15 @@ def audit(
         )
         said = [" ".join([lead, *(rows.sentence(internal=i) for rows in post.unfilled())]) for i in (True, False)]
         raise InputError(said[0], shareable=said[1], parameters=("hierarchies",))
-    alone = post.alone()
+    alone = post.alone(seconds=seconds, progress=told)
     shared = _shared(post, alone)
     figures = tuple(_release_figures(post, alone, r, tied=bool(shared[r])) for r in range(len(post.releases)))
     best_alone = np.nan_to_num(alone.largest).max(axis=0, initial=0.0)
     whole = None
     if whole_values is not None:
         told.stage("whole values")
-        facts = post.proven(integral=True, seconds=whole_values).filter(pl.col("by") == "worlds")["fact"]
+        budget = 0.0 if told.satisfied else whole_values
+        facts = post.proven(integral=True, seconds=budget, tick=told.check).filter(pl.col("by") == "worlds")["fact"]
         whole = WholeValues(
             seconds=whole_values, **{k: int((facts == k).sum()) for k in ("certain", "impossible", "undecided")}
         )

@@ -11,6 +11,7 @@ import typer
 
 from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live
+from showthrough.cli.interrupts import ending_early
 from showthrough.cli.options import Audience
 from showthrough.errors import InputError
 from showthrough.table.unpacking import unpacked_up_to
@@ -116,8 +117,8 @@ def audit(
         typer.Option(
             min=0,
             max=1,
-            help="Add sharp lower and upper bounds to the people file, for persons whose likeliest value has at "
-            "least this probability.",
+            help="Add lower and upper bounds to the people file, for persons whose likeliest value has at least this "
+            "probability, or no certified one; as sharp as --seconds allow again (column sharp).",
         ),
     ] = None,
     whole_values: Annotated[
@@ -162,10 +163,10 @@ def audit(
         if dry_run:
             show_understood(run_understand(request))
             return
-        with live(quiet=quiet) as progress:
+        with live(quiet=quiet) as progress, ending_early(progress):
             result = run_audit(request, progress)
         deliver_audit(result, json=json, people=people, quiet=quiet)
-        conclude(result)
+        conclude(result, interrupted=progress.satisfied)
 
 
 def _register(file: Path | None, present: dict[str, str]) -> dict[str, Any] | None:

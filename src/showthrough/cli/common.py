@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Iterator
 from typing import NoReturn
 
 import typer
 from rich.console import Console
-from rich.status import Status
+from rich.text import Text
 
 from showthrough.cli.flags import as_options, sentence
-from showthrough.errors import InternalError, NotConvergedError, ShowthroughError
-from showthrough.progress import Progress
+from showthrough.errors import Cancelled, InternalError, NotConvergedError, ShowthroughError
+from showthrough.progress import Progress, Tally
 from showthrough.report.printable import printable
 from showthrough.storage import outcome
 from showthrough.storage.system import reason
@@ -25,6 +26,7 @@ INTERRUPTED = 130
 READER_LEFT = 141  # as a shell reports it; 1 would say that a limit was broken
 
 PIPED = 80  # characters in a line
+NOTHING_WRITTEN = "Interrupted: no result was written."
 
 
 @contextlib.contextmanager
@@ -38,14 +40,15 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     except NotConvergedError as error:
         say(f"Inconclusive: {as_options(error.shareable, error.parameters)}")
         raise typer.Exit(INCONCLUSIVE) from None
+    except Cancelled:
+        interrupted()
     except ShowthroughError as error:
         internal = audience == "internal"
         hint = "" if internal or error.shareable == str(error) else " (--audience internal tells more.)"
         say(f"Error: {sentence(error, shareable=not internal)}{hint}")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
-        say(f"Interrupted: {outcome.what_was_written()}.")
-        raise typer.Exit(INTERRUPTED) from None
+        interrupted()
     except BrokenPipeError:
         reader_left()
     except OSError as error:  # a full disk behind stdout, for example
@@ -58,6 +61,12 @@ def say(message: str) -> None:
     typer.echo(printable(message), err=True)
 
 
+def interrupted() -> NoReturn:
+    """End as whoever presses Ctrl-C expects."""
+    say(f"Interrupted: {outcome.what_was_written()}.")
+    raise typer.Exit(INTERRUPTED) from None
+
+
 def reader_left() -> NoReturn:
     """Whoever read our output has closed it: end in silence, also when Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -65,20 +74,31 @@ def reader_left() -> NoReturn:
 
 
 class _LiveLine(Progress):
-    """Tells a live line on stderr the stage at work and how much of it is done."""
+    """Tells a live line on stderr the stage at work, how much of it is done, and how long it has taken.
 
-    def __init__(self, status: Status) -> None:
+    The line is drawn again and again by a thread of its own: seconds go on while a linear program says nothing.
+    """
+
+    def __init__(self) -> None:
         super().__init__()
-        self._status, self._stage = status, ""
+        self._began, self._line = time.monotonic(), "starting"
+        self._stage = ""
 
     def stage(self, name: str) -> None:
         super().stage(name)
         self._stage = name
-        self._status.update(f"{name} …")
+        self._line = f"{name} …"
 
     def count(self, done: int, of: int) -> None:
         super().count(done, of)
-        self._status.update(f"{self._stage} … {done} of {of}")
+        self._line = f"{self._stage} … {done:,} of {of:,}"
+
+    def tally(self, done: Tally) -> None:
+        self.check()
+        self._line = f"{self._stage} … {done}"
+
+    def __rich__(self) -> Text:
+        return Text(f"{self._line} ({time.monotonic() - self._began:.0f} s)")
 
 
 @contextlib.contextmanager
@@ -87,8 +107,9 @@ def live(*, quiet: bool) -> Iterator[Progress]:
     if quiet or not sys.stderr.isatty():
         yield Progress()
         return
-    with Console(stderr=True).status("starting") as status:
-        yield _LiveLine(status)
+    line = _LiveLine()
+    with Console(stderr=True).status(line):
+        yield line
 
 
 class _Output(Console):

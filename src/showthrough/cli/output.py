@@ -69,9 +69,12 @@ def _counted(parts: Iterable[pl.DataFrame], found: Counter[str]) -> Iterator[pl.
         yield part
 
 
-def conclude(result: AuditResult) -> None:
-    """End the command as inconclusive where somebody has no answer."""
+def conclude(result: AuditResult, *, interrupted: bool = False) -> None:
+    """End the command as inconclusive where somebody has no answer, or where it was ended early."""
     found = result.audit.posterior.certificate
+    if interrupted:
+        say("Inconclusive: the work was interrupted, and this is what was known by then.")
+        raise typer.Exit(INCONCLUSIVE)
     if found.changed.tolerated:
         say("Inconclusive: who changed is a guess, so nothing that is tied to them is known to be safe.")
         raise typer.Exit(INCONCLUSIVE)

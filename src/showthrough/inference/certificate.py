@@ -75,6 +75,7 @@ class Certificate:
     passes: int
     seconds: Mapping[str, float]
     persons_by_state: Mapping[str, int] = field(default_factory=dict)  # only states that somebody is in
+    bounded_by_state: Mapping[str, int] = field(default_factory=dict)  # of them, who has bounds narrower than [0, 1]
     contradictions: int = 0  # islands of releases that contradict each other
     changed: ChangedCounts = field(default_factory=ChangedCounts)
 
@@ -96,6 +97,7 @@ class Certificate:
             "error_bar": self.error_bar,
             "seconds": dict(self.seconds),
             "persons_by_state": dict(self.persons_by_state),
+            "bounded_by_state": dict(self.bounded_by_state),
             "premise": self.premise,
         }
 

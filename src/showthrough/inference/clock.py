@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
+from threading import Thread
+from typing import TypeVar
 
 from showthrough.progress import Progress
 
 _GRACE = 0.2
+_LOOK = 0.05  # seconds between looks at whoever listens
+T = TypeVar("T")
 
 
 class Clock:
@@ -40,3 +45,29 @@ class Clock:
     def at_most(self, seconds: float) -> Clock:
         """A clock for a part of the work that ends no later than this one."""
         return Clock(self.left(seconds), self.progress)
+
+    def awaited(self, work: Callable[[], T]) -> T | None:
+        """What ``work`` gives, or None as soon as whoever listens has heard enough: then it is left to end by itself.
+
+        For linear programs: they take no word until they are done, but they have a time limit of their own.
+        """
+        self.progress.check()
+        found: list[T] = []
+        failed: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                found.append(work())
+            except BaseException as error:
+                failed.append(error)
+
+        thread = Thread(target=run, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(_LOOK)
+            self.progress.check()
+            if self.progress.satisfied:
+                return None
+        if failed:
+            raise failed[0]
+        return found[0]

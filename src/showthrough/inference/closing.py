@@ -33,7 +33,8 @@ def close_by_flow(face: Face, free: Remaining | None = None, clock: Clock | None
     seen = dict.fromkeys(pairs, -1)
     while True:
         before = int(face.alive.sum())
-        for pair in pairs:
+        for number, pair in enumerate(pairs):
+            clock.progress.count(number, len(pairs))
             if seen[pair] != len(face.steps) and not clock.over:
                 seen[pair] = len(face.steps)
                 if _flow_step(face, free, pair, flows):

@@ -9,6 +9,7 @@ from typing import Any
 from showthrough.errors import ParameterError
 from showthrough.inference import increment
 from showthrough.inference.certificate import Certificate
+from showthrough.inference.clock import Clock
 from showthrough.inference.draft import Draft, grown, nobody
 from showthrough.inference.log import Log
 from showthrough.inference.posterior import Posterior, Told
@@ -68,12 +69,13 @@ class Here:
     wanted: Wanted = field(default_factory=Wanted)
     seconds: float = SECONDS
 
-    def part(self, solved: Solved, releases: Sequence[int]) -> tuple[Solved, Certificate]:
-        """The answer from some of the releases alone, by their numbers."""
+    def part(self, solved: Solved, releases: Sequence[int], clock: Clock | None = None) -> tuple[Solved, Certificate]:
+        """The answer from some of the releases alone, by their numbers, within the time of a clock."""
         h = solved.history
         reader = h.reader.called([h.names[r] for r in releases])
         wanted = replace(self.wanted, changed=told_from(h, list(releases)))
-        return answer(reader, [h.releases[r] for r in releases], wanted, Log.of(None, self.seconds))
+        log = Log.of(None, self.seconds) if clock is None else Log(clock.progress, clock)
+        return answer(reader, [h.releases[r] for r in releases], wanted, log)
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
         """The answer with one more release."""

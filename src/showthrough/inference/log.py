@@ -7,8 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from showthrough.inference.clock import Clock
-from showthrough.progress import Progress
+from showthrough.inference.problem import Problem
+from showthrough.inference.reduce import Reduced
+from showthrough.progress import Progress, Tally
+from showthrough.table.arrays import Flags
 
 
 @dataclass
@@ -20,6 +25,8 @@ class Log:
     seconds: dict[str, float] = field(default_factory=dict)
     newton_steps: int = 0
     passes: int = 0
+    persons: int = 0  # of the problem at work
+    rows: int = 0
 
     @classmethod
     def of(cls, told: Progress | Callable[[str], None] | None, seconds: float) -> Log:
@@ -40,6 +47,20 @@ class Log:
         """Count some effort."""
         self.newton_steps += newton_steps
         self.passes += passes
+
+    def watch(self, problem: Problem) -> None:
+        """Tell the progress of this problem from now on."""
+        self.persons, self.rows = int(problem.weight.sum()), problem.rows.size
+
+    def tell(self, reduced: Reduced, converged: Flags) -> None:
+        """These components have converged; what is not in the reduced problem is done."""
+        left = np.flatnonzero(~converged)
+        persons = reduced.weight[~converged[reduced.signature_component]].sum() if left.size else 0
+        rows = (~converged[reduced.row_component]).sum() if left.size else 0
+        islands = (converged.size - left.size, converged.size)
+        most = max(self.persons, int(persons)), max(self.rows, int(rows))
+        tally = Tally((most[0] - int(persons), most[0]), (most[1] - int(rows), most[1]), islands)
+        self.progress.tally(tally)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

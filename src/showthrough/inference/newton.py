@@ -19,6 +19,7 @@ their variable) [terms], g gradient, H Hessian, d Newton direction, w weights, c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,10 +66,11 @@ def solve(
     max_steps: int = 60,
     max_passes: int | None = None,
     clock: Clock | None = None,
+    tell: Callable[[Flags], None] = lambda _converged: None,
 ) -> Solution:
     """Minimise F in every component, in at most ``max_steps`` Newton steps.
 
-    ``start`` and ``damping`` [rows] are where an earlier solution stopped.
+    ``start`` and ``damping`` [rows] are where an earlier solution stopped; ``tell`` hears who has converged.
     """
     clock = clock or Clock()
     step, converged = np.zeros(problem.rows.size), np.zeros(problem.components, dtype=bool)
@@ -84,6 +86,7 @@ def solve(
         diagonal = kernel.diagonal(here.x)
         met, done = _near_enough(kernel, here.g, diagonal)
         near[active], converged[active[done]] = met, True
+        tell(converged)
         spent = max_passes is not None and steps > 0 and passes + kernel.passes > max_passes
         if done.all() or steps == max_steps or spent or clock.over:
             break

@@ -18,6 +18,7 @@ from showthrough.errors import ContradictionError, InputError, NotConvergedError
 from showthrough.inference import attribution, facts
 from showthrough.inference.attribution import Alone, Views
 from showthrough.inference.certificate import STATES, Certificate, Status
+from showthrough.inference.clock import Clock
 from showthrough.inference.draft import Draft
 from showthrough.inference.explain import explain
 from showthrough.inference.facts import FactCounts
@@ -38,8 +39,8 @@ Told = Progress | Callable[[str], None] | None  # who is told each stage as it b
 class Solver(Protocol):
     """Where answers come from; a posterior keeps the one that made it, for questions that need another."""
 
-    def part(self, solved: Solved, releases: Sequence[int]) -> tuple[Solved, Certificate]:
-        """The answer from some of the releases alone, by their numbers."""
+    def part(self, solved: Solved, releases: Sequence[int], clock: Clock | None = None) -> tuple[Solved, Certificate]:
+        """The answer from some of the releases alone, by their numbers, within the time of a clock."""
         ...
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
@@ -176,11 +177,24 @@ class Posterior:
     def within(self, epsilon: float, *, above: float = -1.0) -> pl.DataFrame:
         """How likely a person's value lies within ``epsilon`` of a value that it can be: id, value, p.
 
-        For values that are numbers; only rows with more than ``above`` are made.
+        For values that are numbers; only rows with more than ``above`` are made, of persons whose probabilities are a
+        result (see `states`).
         """
-        mass = mass_within(self._solved.pairs, self.values, epsilon)
-        pairs = np.flatnonzero((mass > above) & self._solved.pairs.alive)
-        return self._solved.per_person(pairs, pl.Series("p", mass[pairs]))
+        solved, mass = self._solved, mass_within(self._solved.pairs, self.values, epsilon)
+        pairs = np.flatnonzero((mass > above) & solved.pairs.alive & solved.answered[solved.pairs.signature])
+        return solved.per_person(pairs, pl.Series("p", mass[pairs]))
+
+    def ranges(self, *, seconds: float = 0.0, within: float | None = None) -> pl.DataFrame:
+        """Where the probability of every value that is not proven impossible lies: id, value, low, high, conditional.
+
+        Of certified persons p and its error bar; of uncertified ones what their error bar and their bounds leave, and
+        of undecided ones their bounds, sharp as far as ``seconds`` allow. ``conditional`` ranges hold only if the
+        releases are consistent, or if the right persons changed. With ``within`` it is the probability that the
+        person's value lies so near to the one in the row, for values that are numbers.
+        """
+        from showthrough.inference.ranges import ranges_frame
+
+        return ranges_frame(self._solved, seconds, within)
 
     def groups_of(self, release: str, *, people: Flags | None = None) -> pl.DataFrame:
         """The groups of a release in which persons can be: id, group; several rows for who fits several.
@@ -264,30 +278,27 @@ class Posterior:
         ids: Iterable[Any] | None = None,
         *,
         above: float | None = None,
+        seconds: float | None = None,
         workers: int = 1,
-        progress: Callable[[int, int], None] = lambda _done, _all: None,
+        progress: Progress | Callable[[int, int], None] = lambda _done, _all: None,
     ) -> pl.DataFrame:
         """The least and greatest possible probability of every value that is not proven impossible:
         id, value, lower, upper.
 
-        Who is undecided or in releases that contradict each other may have any probability of any value.
-        For everybody, for the given ids, or for persons whose likeliest value has at least the
-        probability ``above``. With several ``workers`` (processes) call it from a script whose start is
-        guarded by ``if __name__ == "__main__"``.
+        With ``seconds`` linear programs make as many bounds sharp as they can in this time (0: none), the others are
+        those of propagation and single counts, and a column ``sharp`` tells which are which. Where somebody is
+        undecided or was taken for changed, a column ``conditional`` tells bounds that hold only if the releases are
+        consistent, or if the right persons changed. In releases that contradict each other anybody may have any
+        probability of any value. For everybody, for the given ids, or for persons whose likeliest value has at least
+        the probability ``above``, or no certified one. With several ``workers`` (processes) call it from a script whose
+        start is guarded by ``if __name__ == "__main__"``.
         """
-        from showthrough.inference.bounds import bounds
+        from showthrough.inference.bounds import bounds_frame  # loads what several processes need
 
-        solved, people = self._solved, self._solved.called(ids)
+        people = self._solved.called(ids)
         if above is not None:
-            people = people[solved.largest[people] >= above]
-        asked = np.unique(solved.of_person[people])
-        known = asked[solved.consistent[asked]]
-        lower, upper = bounds(solved.face, solved.pairs, known, workers=workers, progress=progress)
-        open_pairs = ~solved.consistent[solved.pairs.signature]
-        lower[open_pairs], upper[open_pairs] = 0.0, 1.0
-        wanted = np.flatnonzero(solved.pairs.alive & np.isin(solved.pairs.signature, asked))
-        columns = pl.Series("lower", lower[wanted]), pl.Series("upper", upper[wanted])
-        return solved.per_person(wanted, *columns, people=people)
+            people = people[~(self._solved.largest[people] < above)]
+        return bounds_frame(self._solved, people, seconds, workers, progress)
 
     def locatability(self, truth: Mapping[str, Any] | None = None) -> pl.DataFrame | None:
         """How many persons of the register fit one, several or no group of each release, and why none.
@@ -322,9 +333,13 @@ class Posterior:
         solved, certificate = self._solver.consider(self._solved, draft, Progress.of(progress))
         return Posterior(certificate, solved, self._solver)
 
-    def alone(self) -> Alone:
-        """What each release tells by itself: largest probability and entropy by release and person."""
-        return attribution.alone(self._views)
+    def alone(self, *, seconds: float | None = None, progress: Told = None) -> Alone:
+        """What each release tells by itself: largest probability and entropy by release and person.
+
+        Where persons fit several groups that takes inferences, of ``seconds`` in all.
+        """
+        clock = None if seconds is None else Clock(seconds, Progress.of(progress).silent())
+        return attribution.alone(Views(self._solved, lambda some: self._solver.part(self._solved, some, clock)[0]))
 
     def attribution(self, *, progress: Told = None) -> pl.DataFrame:
         """What each release added: id, release, p_before and p_after, the person's largest probability

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from showthrough.errors import InternalError
+from showthrough.inference.clock import Clock
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals
 
@@ -93,14 +93,17 @@ def program(reduced: Reduced, component: int) -> Program:
     return Program(A, b, spare, signatures, variables, part)
 
 
-def extreme_point(lp: Program, variable: int, sign: float) -> Reals:
-    """A point of the component in which a variable is smallest (sign +1) or largest (sign −1)."""
+def extreme_point(lp: Program, variable: int, sign: float, clock: Clock) -> Reals | None:
+    """A point of the component in which a variable is smallest (sign +1) or largest (−1); None if none was found."""
     A, _ = lp.with_slack()
     objective = np.zeros(A.shape[1])
     objective[variable] = sign
-    result = linprog(objective, A_eq=A, b_eq=lp.b, bounds=lp.limits(), method="highs")
-    if result.x is None:
-        raise InternalError(f"The linear program of a bound was not solved: {result.message}")
+    options = {"time_limit": max(0.01, clock.left(1e9))}
+    result = clock.awaited(
+        lambda: linprog(objective, A_eq=A, b_eq=lp.b, bounds=lp.limits(), method="highs", options=options)
+    )
+    if result is None or result.status != 0 or result.x is None:
+        return None
     return np.asarray(result.x[: lp.A.shape[1]])
 
 

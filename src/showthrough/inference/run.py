@@ -141,9 +141,11 @@ def certified(
         if apart.relaxed is not None:
             own = finding.island[apart.relaxed]
             state[own[good[own]]] = STATES.index(Status.RELAXED)
+    told = tuple(one.error for one in apart.contradictions if one.error is not None)
+    mine, gap = state[finding.island], finding.island_gap[finding.island]
+    solved = Solved(history, problem, of_person, face, x, mu, mine, told, doubts, gap)
     named = np.bincount(of_person[: history.named], minlength=problem.signatures)
-    persons = np.bincount(state[finding.island], weights=named, minlength=len(STATES)).astype(np.int64)
-    good, known = state < UNCERTIFIED, (state < UNDECIDED)[finding.island]
+    good, known = state < UNCERTIFIED, mine < UNDECIDED
     certificate = Certificate(
         status=STATES[int(state.max(initial=0))],
         gap=float(finding.island_gap[good].max(initial=0.0)),
@@ -160,12 +162,22 @@ def certified(
         newton_steps=log.newton_steps,
         passes=log.passes,
         seconds=log.seconds,
-        persons_by_state={str(s): int(n) for s, n in zip(STATES, persons, strict=True) if n},
+        **_counted(solved, log),
         contradictions=len(apart.contradictions),
         changed=changed_counts(history),
     )
-    told = tuple(one.error for one in apart.contradictions if one.error is not None)
-    return Solved(history, problem, of_person, face, x, mu, state[finding.island], told, doubts), certificate
+    return solved, certificate
+
+
+def _counted(solved: Solved, log: Log) -> dict[str, dict[str, int]]:
+    """Persons by state; where somebody has no answer, also who has bounds that say something."""
+    persons = np.bincount(solved.states, minlength=len(STATES)).tolist()
+    found = {"persons_by_state": {str(s): n for s, n in zip(STATES, persons, strict=True) if n}}
+    if not solved.certified.all():
+        with log.stage("bounds"):
+            useful = np.bincount(solved.states[solved.bounded], minlength=len(STATES)).tolist()
+        found["bounded_by_state"] = {s: useful[STATES.index(Status(s))] for s in found["persons_by_state"]}
+    return found
 
 
 def _widened(history: History, rows: Rows) -> History:

@@ -26,7 +26,8 @@ def settle(face: Face, reduced: Reduced, corrected: Corrected, clock: Clock) -> 
     met = corrected.met
     concerned = np.unique(np.concatenate([owner[doubtful], np.flatnonzero(~met)]))
     found = False
-    for component in concerned[np.argsort(size[concerned], kind="stable")]:
+    for number, component in enumerate(concerned[np.argsort(size[concerned], kind="stable")]):
+        clock.progress.count(number, concerned.size)
         mine = np.zeros(face.problem.terms, dtype=bool)
         doubts = reduced.behind(np.flatnonzero(doubtful & (owner == component)))
         mine[doubts] = True

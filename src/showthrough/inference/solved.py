@@ -17,13 +17,17 @@ import polars as pl
 
 from showthrough.errors import ContradictionError, UnknownPersonError, UnknownValueError
 from showthrough.inference.certificate import STATES, Status
+from showthrough.inference.clock import Clock
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History
+from showthrough.inference.intervals import Intervals, intervals, narrow
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import items_of, ranges, starts
+
+_INTERVALS = 10.0  # seconds after which quick bounds are as narrow as they have become
 
 
 class Settles(Protocol):
@@ -59,6 +63,7 @@ class Solved:
     state: Ints  # [m] the number of its island's status
     contradictions: tuple[ContradictionError, ...] = ()
     doubts: Doubts | None = None
+    gap: Reals | None = None  # [m] what its island can be short of the most entropy, in nats; None: nothing
 
     @cached_property
     def guessed(self) -> Flags:
@@ -82,7 +87,12 @@ class Solved:
     @cached_property
     def certified(self) -> Flags:
         """[n] whose probabilities are a result."""
-        return np.asarray(self.states <= STATES.index(Status.CERTIFIED))
+        return self.answered[self.mine]
+
+    @cached_property
+    def answered(self) -> Flags:
+        """[m] signatures whose probabilities are a result."""
+        return np.asarray(self.state <= STATES.index(Status.CERTIFIED))
 
     @cached_property
     def consistent(self) -> Flags:
@@ -93,6 +103,37 @@ class Solved:
     def conditional(self) -> Flags:
         """[m] signatures whose facts hold if the releases are consistent, of which nothing is known."""
         return np.asarray(self.state == STATES.index(Status.UNDECIDED))
+
+    @cached_property
+    def intervals(self) -> Intervals:
+        """How many persons of each signature can have each value, by propagation and single rows."""
+        return intervals(self.face, Clock(_INTERVALS))
+
+    @cached_property
+    def quick(self) -> tuple[Reals, Reals]:
+        """[pairs] the bounds that need no program; of releases that contradict each other there are none."""
+        lower, upper = self.intervals.per_person(self.face, self.pairs)
+        return self.unless_contradicted(lower, upper)
+
+    @cached_property
+    def hanging(self) -> Flags:
+        """[m] signatures of which nothing holds without an if: they may contradict, or are tied to a guess."""
+        return self.conditional if self.doubts is None else np.asarray(self.conditional | self.doubts.touched)
+
+    @cached_property
+    def speaking(self) -> Flags:
+        """[m] signatures on islands that are not known to contradict."""
+        return np.asarray(self.consistent | self.conditional)
+
+    def unless_contradicted(self, lower: Reals, upper: Reals) -> tuple[Reals, Reals]:
+        """[pairs] bounds, but any probability where releases contradict each other."""
+        nothing = ~self.speaking[self.pairs.signature]
+        return np.where(nothing, 0.0, lower), np.where(nothing, 1.0, upper)
+
+    @cached_property
+    def bounded(self) -> Flags:
+        """[n] who has a value in all their groups whose bounds are narrower than [0, 1] without any program."""
+        return narrow(self.pairs, *self.quick)[self.mine]
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -129,7 +170,7 @@ class Solved:
     @cached_property
     def sure(self) -> Flags:
         """[m] signatures of which one value alone is left, on islands that are not known to contradict."""
-        return np.asarray((self.pairs.left() == 1) & (self.consistent | self.conditional))
+        return np.asarray((self.pairs.left() == 1) & self.speaking)
 
     @cached_property
     def perhaps(self) -> Flags:

@@ -41,6 +41,7 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
     """
     with log.stage("reading groups"):
         problem = face.problem
+        log.watch(problem)
         worth = problem.variables > _FEW_VARIABLES or problem.places.releases == 1 or among is not None
         quick = islands.easy(problem) if worth else islands.none(problem)
         hard = ~quick.signatures if among is None else ~quick.signatures & among
@@ -90,7 +91,7 @@ def _at_once(face: Face, free: Remaining, log: Log, start: Reals | None) -> tupl
     with log.stage("maximum entropy"):
         reduced = _reduced(face, free)
         start = None if start is None else start[reduced.row_of]
-        solution = newton.solve(reduced, start=start, max_steps=_BURST)
+        solution = newton.solve(reduced, start=start, max_steps=_BURST, tell=lambda done: log.tell(reduced, done))
         log.add(solution.newton_steps, solution.passes)
         if not solution.converged.all():
             return None
@@ -119,7 +120,6 @@ class _Bursts:
                 if reduced is None:
                     reduced, burst = _reduced(self.face, free), _BURST
                 solution = self._burst(reduced, burst)
-                self._tell(solution.converged)
                 self._refuse_overfull(reduced, solution)
                 falling, corrected = solution.step, None
                 ready = solution.near if self.spent > _NEARLY else solution.converged
@@ -151,8 +151,9 @@ class _Bursts:
     def _burst(self, reduced: Reduced, steps: int) -> newton.Solution:
         rows, start = reduced.row_of, None if self.mu is None else self.mu[reduced.row_of]
         solution = newton.solve(
-            reduced, start=start, damping=self.damping[rows], max_steps=steps, max_passes=_PASSES, clock=self.clock
-        )
+            reduced, start=start, damping=self.damping[rows], max_steps=steps, max_passes=_PASSES, clock=self.clock,
+            tell=lambda converged: self.log.tell(reduced, converged),
+        )  # fmt: skip
         self.log.add(solution.newton_steps, solution.passes)
         self.mu = reduced.undo_rows(solution.mu, self.face.problem)
         self.damping = reduced.undo_rows(solution.damping, self.face.problem)
@@ -170,9 +171,6 @@ class _Bursts:
             weights = np.zeros(self.face.problem.rows.size, dtype=np.int64)
             weights[reduced.row_of[found[0]]] = found[1]
             raise Contradicted(weights)
-
-    def _tell(self, converged: Flags) -> None:
-        self.log.progress.count(int(converged.sum()), converged.size)
 
     def _correct(self, reduced: Reduced, mu: Reals) -> Corrected:
         clock = self.clock.grace() if self.clock.over else self.clock

@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -127,11 +128,12 @@ def _solved(objective: Reals, A: sp.csr_array, b: Reals, limits: Any, clock: Clo
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # SciPy hands run_crossover on to HiGHS, and warns that it does not know it
-            result = linprog(
-                objective, A_eq=A, b_eq=b, bounds=limits, method=method,
+            solve = partial(
+                linprog, objective, A_eq=A, b_eq=b, bounds=limits, method=method,
                 options={**options, "time_limit": min(seconds, 1e9)},
             )  # fmt: skip
-        if result.status == 0 and result.x is not None:
+            result = clock.awaited(solve)
+        if result is not None and result.status == 0 and result.x is not None:
             return result
     return None
 

@@ -11,11 +11,22 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
+from showthrough.policy.judging import (
+    SLACK,
+    Judged,
+    Known,
+    breaches,
+    by_fact,
+    by_figure,
+    by_gain,
+    nobody_open,
+    nothing_over,
+    others,
+)
 from showthrough.table.arrays import Flags
 from showthrough.table.plain import fingerprint, plain
 
 INTEGRAL = ("no", "checked", "required")
-SLACK = 2e-5  # twice the error bar of a certified answer: a figure this close to its limit is at it
 
 
 @dataclass(frozen=True)
@@ -72,36 +83,65 @@ class Policy:
     ) -> Review:
         """Who is over which limit in ``post``; ``before`` is the posterior without the newest release.
 
+        Who has no certified probability is judged by what is known all the same: the error bar of a point that meets
+        the counts, and bounds, which programs make sharp within ``seconds`` where it matters. An upper end within
+        the limit is fine, a lower end over it is not, everything else is open. Who is undecided, tied to a guess at
+        who changed, or in releases that contradict each other may be over a limit but is never fine.
         Persons whose ids are in ``exposed`` do not count, neither for a limit nor for a number of facts.
         """
-        parts = [self._by_posterior(post), self._by_gain(post, before), self._by_proximity(post)]
-        undecided = 0
+        budget = self.seconds if seconds is None else seconds
+        facts = None
         if self.certain is not None or self.impossible is not None:
             whole = integral and self.integral != "no"
-            facts = post.proven(integral=whole, seconds=self.seconds if seconds is None else seconds)
-            facts = _others(facts.with_columns(pl.col("id").cast(pl.String)), exposed)
-            parts += [self._by_fact(facts, "certain", self.certain)]
-            parts += [self._by_fact(facts, "impossible", self.impossible)]
-            undecided = facts.filter(pl.col("fact") == "undecided").height
-        found = [_others(part, exposed) for part in parts if part is not None]
-        open_persons = int(post.unsettled().sum())
-        return Review(pl.concat([_nobody(), *found]), undecided, self.integral == "required", open_persons)
+            facts = post.proven(integral=whole, seconds=budget)
+            facts = others(facts.with_columns(pl.col("id").cast(pl.String)), exposed)
+        undecided = 0 if facts is None else facts.filter(pl.col("fact") == "undecided").height
+        over, open_ones = self._judged(post, before, facts, exposed, 0.0)
+        if integral and open_ones.height:  # programs may settle it
+            over, open_ones = self._judged(post, before, facts, exposed, budget)
+        return Review(over, undecided, self.integral == "required", open_ones.height)
 
     def over_limit(self, post: Posterior, before: Posterior | None = None, *, exposed: Collection[str] = ()) -> Flags:
-        """Persons over a limit in the order of ``post.ids``, whole values aside: quick, for a search."""
+        """Persons who are or may be over a limit, in the order of ``post.ids``; whole values aside, for a search."""
         ids = post.ids.cast(pl.String)
-        if self.max_gain is None and self.proximity is None and self.impossible is None and not self.certain:
+        plain = self.max_gain is None and self.proximity is None and self.impossible is None and not self.certain
+        if plain and Known(post).settled:
             over = np.zeros(ids.len(), dtype=bool)
             if self.max_posterior is not None:
-                over |= ~(post.largest() <= self.max_posterior + SLACK)  # who has no figure may be over it
+                over |= post.largest() > self.max_posterior + SLACK
             if self.certain == 0:
                 over |= post.certain()
         else:
-            breaches = self.review(post, before, integral=False, exposed=exposed).breaches
-            over = ids.is_in(breaches["id"].unique().implode()).to_numpy().copy()
+            facts = None
+            if self.certain is not None or self.impossible is not None:
+                facts = others(post.proven().with_columns(pl.col("id").cast(pl.String)), exposed)
+            breaches, open_ones = self._judged(post, before, facts, exposed, 0.0)
+            over = ids.is_in(pl.concat([breaches["id"], open_ones["id"]]).unique().implode()).to_numpy().copy()
         if exposed:
             over &= ~ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
         return over
+
+    def _judged(
+        self,
+        post: Posterior,
+        before: Posterior | None,
+        facts: pl.DataFrame | None,
+        exposed: Collection[str],
+        seconds: float,
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Breaches of all limits, and who else is open: id, part."""
+        known = Known(post, seconds)
+        found = [self._by_posterior(known), self._by_gain(known, before), self._by_proximity(known)]
+        if facts is not None:
+            for fact, most in (("certain", self.certain), ("impossible", self.impossible)):
+                found += [None if most is None else by_fact(facts, fact, most, known, exposed)]
+        parts = [part for part in found if part is not None]
+        over = pl.concat([nothing_over(), *(others(part.over, exposed) for part in parts)])
+        if known.settled and (before is None or Known(before).settled):
+            return over, nobody_open()
+        open_ones = pl.concat([nobody_open() if known.settled else known.loose, *(part.open for part in parts)])
+        open_ones = others(open_ones.unique(maintain_order=True), exposed)
+        return over, open_ones.join(over.select("id").unique(), on="id", how="anti")
 
     def as_dict(self) -> dict[str, Any]:
         """The limits as plain data for JSON."""
@@ -111,35 +151,27 @@ class Policy:
         """The SHA-256 of the limits."""
         return fingerprint(self.as_dict())
 
-    def _by_posterior(self, post: Posterior) -> pl.DataFrame | None:
+    def _by_posterior(self, known: Known) -> Judged | None:
         if self.max_posterior is None:
             return None
-        frame = post.to_frame().filter(pl.col("p") > self.max_posterior + SLACK)
-        return _rows(frame, "max_posterior", frame["p"])
+        if known.settled:
+            frame = known.posterior.to_frame().filter(pl.col("p") > self.max_posterior + SLACK)
+            return Judged(breaches(frame.with_columns(figure="p"), "max_posterior"), nobody_open())
+        return by_figure(known.figures, "max_posterior", self.max_posterior)
 
-    def _by_gain(self, post: Posterior, before: Posterior | None) -> pl.DataFrame | None:
+    def _by_gain(self, known: Known, before: Posterior | None) -> Judged | None:
         if self.max_gain is None or before is None:
             return None
-        old, new = _parts(before.to_frame(), "p_old"), _parts(post.to_frame(), "p")
-        who, keys = ["id", "part"], ["id", "part", "value"]
-        known = new.join(old.select(who).unique(), on=who, how="semi")  # newcomers have nothing to gain from
-        both = known.join(old.select(*keys, "p_old"), on=keys, how="left", maintain_order="left")
-        both = both.with_columns(pl.col("p_old").fill_null(0.0))
-        grown = both.filter(pl.col("p") - pl.col("p_old") > self.max_gain + SLACK)
-        return _rows(grown, "max_gain", grown["p"] - grown["p_old"])
+        return by_gain(known.pairs, Known(before, known.seconds).pairs, self.max_gain)
 
-    def _by_proximity(self, post: Posterior) -> pl.DataFrame | None:
+    def _by_proximity(self, known: Known) -> Judged | None:
         if self.proximity is None:
             return None
         reach, limit = self.proximity
-        frame = post.within(reach, above=limit + SLACK)
-        return _rows(frame, "proximity", frame["p"])
-
-    def _by_fact(self, facts: pl.DataFrame, fact: str, most: int | None) -> pl.DataFrame | None:
-        mine = facts.filter(pl.col("fact") == fact)
-        if most is None or mine.height <= most:
-            return None
-        return _rows(mine, fact, pl.Series([1.0 if fact == "certain" else 0.0] * mine.height))
+        if known.settled:
+            frame = known.posterior.within(reach, above=limit + SLACK).with_columns(figure="p")
+            return Judged(breaches(frame, "proximity"), nobody_open())
+        return by_figure(known.near(reach), "proximity", limit)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,13 +181,13 @@ class Review:
     breaches: pl.DataFrame
     undecided: int
     required: bool
-    unsettled: int = 0  # persons of whom nothing can be called safe
+    unsettled: int = 0  # further persons who are not known to be within all limits
 
     def __str__(self) -> str:
         open_pairs = f"; {self.undecided} pairs are undecided over whole values" if self.undecided else ""
-        open_pairs += f"; nothing can be said of {self.unsettled} persons" if self.unsettled else ""
+        open_pairs += f"; {self.unsettled} persons are not known to be within the limits" if self.unsettled else ""
         if self.holds:
-            return f"The policy holds{open_pairs}."
+            return f"{'The policy holds' if self.conclusive else 'Nobody is known to be over a limit'}{open_pairs}."
         return f"{self.persons} persons are over a limit{open_pairs}."
 
     def __repr__(self) -> str:
@@ -168,8 +200,13 @@ class Review:
 
     @property
     def conclusive(self) -> bool:
-        """False where undecided pairs, or persons without an answer, could still break the policy."""
+        """False where undecided pairs, or persons who are not known to be fine, could still break the policy."""
         return not (self.required and self.undecided) and not self.unsettled
+
+    @property
+    def verdict(self) -> str:
+        """Block if somebody is over a limit, else inconclusive if somebody may be, else pass."""
+        return "block" if not self.holds else "pass" if self.conclusive else "inconclusive"
 
     @property
     def persons(self) -> int:
@@ -180,6 +217,7 @@ class Review:
         """Counts only, as plain data for JSON; ``over`` are persons by limit."""
         over = self.breaches.group_by("limit", maintain_order=True).agg(pl.col("id").n_unique())
         return {
+            "verdict": self.verdict,
             "holds": self.holds,
             "conclusive": self.conclusive,
             "persons": self.persons,
@@ -187,36 +225,6 @@ class Review:
             "unsettled": self.unsettled,
             "over": dict(over.iter_rows()),
         }
-
-
-def _nobody() -> pl.DataFrame:
-    return pl.DataFrame(schema={"id": pl.String, "value": pl.String, "limit": pl.String, "figure": pl.Float64})
-
-
-def _others(frame: pl.DataFrame, exposed: Collection[str]) -> pl.DataFrame:
-    """Without the rows of some persons."""
-    if not exposed:
-        return frame
-    return frame.filter(~pl.col("id").is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()))
-
-
-def _parts(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """A posterior by id, part of a split id (empty for everybody else) and value, all as text."""
-    part = pl.col("release").fill_null("") if "release" in frame.columns else pl.lit("")
-    return frame.select(
-        pl.col("id").cast(pl.String), part.alias("part"), pl.col("value").cast(pl.String), pl.col("p").alias(name)
-    )
-
-
-def _rows(frame: pl.DataFrame, limit: str, figure: pl.Series) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "id": frame["id"].cast(pl.String),
-            "value": frame["value"].cast(pl.String),
-            "limit": pl.repeat(limit, frame.height, dtype=pl.String, eager=True),
-            "figure": figure.cast(pl.Float64),
-        }
-    )
 
 
 def _number(given: Any) -> bool:

@@ -200,6 +200,11 @@ def _unanswered(audit: Audit) -> list[str]:
             f"For {_people(late)} the time did not suffice: their probabilities are left open, while what is "
             f"proven holds{perhaps if j.certain_if_consistent else ''}. More time may settle it."
         )
+        bounded = sum(certificate.bounded_by_state.values())
+        lines.append(
+            f"Whatever one believes, the counts alone bound some probability of {_people(bounded)} of {j.persons} "
+            f"({bounded / j.persons:.0%}) more narrowly than between 0 and 1."
+        )
     if against := by.get(Status.CONTRADICTORY, 0) + by.get(Status.RELAXED, 0):
         lines.append(
             f"{_people(against).capitalize()} stand in releases that contradict each other in "

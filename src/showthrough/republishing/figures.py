@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.policy import SLACK
+from showthrough.policy.judging import SLACK
 from showthrough.table.arrays import Flags
 
 

@@ -20,7 +20,8 @@ import polars as pl
 from showthrough.anonymizers.remark import Remark
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.policy import SLACK, Policy, Review
+from showthrough.policy.judging import SLACK
+from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
@@ -61,14 +62,14 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
 
 
 def _final(search: Search, one: Acceptable) -> Guarded | None:
-    """The release, judged by a full inference of its own; None if that finds somebody over a limit after all."""
+    """The release, judged by a full inference of its own; None if somebody is, or may be, over a limit after all."""
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)
     guard.progress.stage("final inference")
     quiet = guard.progress.silent()
     posterior = joint([*guard.past.history, release], changed=guard.past.choice, progress=quiet)
     review = guard.policy.review(posterior, before, exposed=exposed)
-    if not review.holds:
+    if not review.holds or review.unsettled:
         search.last = review
         return None
     more = _told_more(before, posterior, exposed)

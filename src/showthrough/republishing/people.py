@@ -10,7 +10,7 @@ import polars as pl
 from showthrough.anonymizers.table import Table
 from showthrough.errors import PolicyError
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.policy import SLACK
+from showthrough.policy.judging import SLACK
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.table.arrays import Flags

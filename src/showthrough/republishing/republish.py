@@ -106,7 +106,7 @@ class _Making:
         limit = limits_of(self.choices.policy).max_posterior
         if limit is not None:
             proposal, release, more = self.seen_by_readers(
-                proposal, release, limit, lambda one: self.reviewed(one, outcome)[0].holds
+                proposal, release, limit, lambda one: self.keeps(one, outcome)
             )
             told += more
         if proposal is not outcome.proposal:
@@ -144,6 +144,11 @@ class _Making:
         release = tied_proposal(self.table, self.past, proposal, name=self.choices.name)
         post = self.joint(release)
         return limits_of(self.choices.policy).review(post, outcome.before, exposed=outcome.exposed), post
+
+    def keeps(self, proposal: Proposal, outcome: Guarded) -> bool:
+        """Whether everybody is known to be within the limits of the policy with another proposal."""
+        review = self.reviewed(proposal, outcome)[0]
+        return review.holds and not review.unsettled
 
     def joint(self, release: Release) -> Posterior:
         """What readers who know everybody's group learn from the whole history with the release."""

@@ -21,7 +21,7 @@ from showthrough.register.history_file import HistoryEntries
 from showthrough.register.locating import names_of
 from showthrough.register.reader import telling
 from showthrough.release.release import Release
-from showthrough.report.content import AuditContent, Facts, content, known_facts, leading_facts
+from showthrough.report.content import PROOFS, AuditContent, Facts, content, known_facts, leading_facts
 from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import told_changes
 from showthrough.table.entries import between
@@ -34,7 +34,8 @@ class AuditRequest(HistoryEntries):
     ``changed``, ``contradictions``, ``seconds`` and ``whole_values`` are those of `audit`; ``tables`` are the
     publisher's own, one for each release that publishes values, in order: they tell whose value changed, and
     ``changed`` is for the rest. ``people`` asks for a frame of every person's probabilities and facts, ``bounds``
-    for sharp bounds in it, of persons whose likeliest value has at least this probability.
+    for bounds in it, of persons whose likeliest value has at least this probability or no certified one, as sharp as
+    further ``seconds`` allow.
     """
 
     changed: Literal["refuse", "split", "tolerate"] = "tolerate"
@@ -104,12 +105,15 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     facts, people = None, None
     if request.people or request.audience == "internal":
         tell.stage("proofs")
+    proofs = 0 if tell.satisfied else PROOFS
     if request.audience == "internal":
-        facts = known_facts(found)
+        facts = known_facts(found, proofs=proofs)
     if request.people:
-        people = PeopleTable(found, leading_facts(found) if facts is None else facts)
+        people = PeopleTable(found, leading_facts(found, proofs=proofs) if facts is None else facts)
     if people is not None and request.bounds is not None:
         tell.stage("bounds")
-        limits = found.posterior.bounds(above=request.bounds, workers=os.cpu_count() or 1, progress=tell.count)
+        limits = found.posterior.bounds(
+            above=request.bounds, seconds=request.seconds, workers=os.cpu_count() or 1, progress=tell
+        )
         people = replace(people, limits=limits)
     return AuditResult(request, found, facts, people)

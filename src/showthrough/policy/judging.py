@@ -1,0 +1,161 @@
+"""Limits applied to what is known of everybody: over a limit, safe, or open.
+
+A figure over its limit blocks, whatever it rests on. What passes must be known: the probability with its error bar, or
+all that the bounds allow, lies within the limit, and nothing of it hangs on an if. Everything else is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from showthrough.inference.certificate import Status
+from showthrough.inference.posterior import Posterior
+
+SLACK = 2e-5  # twice the error bar of an exact answer: a figure this close to its limit is at it
+_BAR = SLACK / 2
+WHO = ["id", "part"]
+PAIR = [*WHO, "value"]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What one limit says: breaches as id, value, limit, figure, and whom it leaves open as id, part."""
+
+    over: pl.DataFrame
+    open: pl.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """All that is known of everybody in a posterior, with the ranges that ``seconds`` of programs give."""
+
+    posterior: Posterior
+    seconds: float = 0.0
+
+    @property
+    def settled(self) -> bool:
+        """Whether everything is exact and nothing hangs on an if, so that figures speak for themselves."""
+        exact = self.posterior.certificate.status is Status.EXACT
+        return exact and not self.posterior.unsettled().any()
+
+    @cached_property
+    def figures(self) -> pl.DataFrame:
+        """Id, part, value, p (null if it is not a result), low, high, loose, exact; ids and values as text."""
+        ranges = self.posterior.ranges(seconds=self.seconds)
+        frame = self.posterior.to_frame(uncertified=True).with_columns(ranges.select("low", "high", "conditional"))
+        answered = pl.col("state").is_in([str(s) for s in Status if s.certain])
+        return _as_text(frame).select(
+            *PAIR,
+            pl.when(answered).then("p").alias("p"),
+            "low",
+            "high",
+            pl.col("conditional").alias("loose"),
+            (pl.col("state") == str(Status.EXACT)).alias("exact"),
+        )
+
+    @cached_property
+    def pairs(self) -> pl.DataFrame:
+        """The figures as they are compared with those of another posterior."""
+        if not self.settled:
+            return self.figures
+        p, never = pl.col("p"), pl.lit(value=False).alias("loose")
+        return _as_text(self.posterior.to_frame()).select(*PAIR, p, p.alias("low"), p.alias("high"), never)
+
+    def near(self, reach: float) -> pl.DataFrame:
+        """The same for the probability that a value lies within ``reach`` of the one in the row."""
+        ranges = _as_text(self.posterior.ranges(seconds=self.seconds, within=reach))
+        mass = _as_text(self.posterior.within(reach)).select(*PAIR, "p")
+        found = ranges.select(*PAIR, "low", "high", pl.col("conditional").alias("loose"))
+        return found.join(mass, on=PAIR, how="left", maintain_order="left")
+
+    @cached_property
+    def loose(self) -> pl.DataFrame:
+        """Of whom nothing holds without an if: id, part."""
+        return self.figures.filter("loose").select(WHO).unique(maintain_order=True)
+
+
+def by_figure(frame: pl.DataFrame, name: str, limit: float) -> Judged:
+    """Pairs whose figure must not exceed a limit."""
+    frame = frame.with_columns(pl.coalesce("p", "low").alias("figure"))
+    over = pl.col("figure") > limit + SLACK
+    safe = (pl.col("high") <= limit + SLACK + _BAR) & ~pl.col("loose")
+    return Judged(breaches(frame.filter(over), name), _persons(frame.filter(~over & ~safe)))
+
+
+def by_gain(new: pl.DataFrame, old: pl.DataFrame, limit: float) -> Judged:
+    """Pairs whose probability must not have grown by more than a limit; newcomers have nothing to gain from."""
+    before = old.select(*PAIR, *(pl.col(c).alias(f"old_{c}") for c in ("p", "low", "high")))
+    people = old.group_by(WHO).agg(pl.col("loose").any().alias("old_loose"))
+    both = new.join(people, on=WHO, how="inner").join(before, on=PAIR, how="left", maintain_order="left")
+    gone = pl.col("old_high").is_null()  # it was impossible, or may have been anything
+    both = both.with_columns(
+        pl.when(gone & ~pl.col("old_loose")).then(0.0).otherwise("old_p").alias("old_p"),
+        pl.col("old_low").fill_null(0.0),
+        pl.when(gone).then(pl.col("old_loose").cast(pl.Float64)).otherwise("old_high").alias("old_high"),
+    ).with_columns((pl.coalesce("p", "low") - pl.coalesce("old_p", "old_high")).alias("figure"))
+    over = pl.col("figure") > limit + SLACK
+    most = pl.col("high") - pl.col("old_low")
+    safe = (most <= limit + SLACK + 2 * _BAR + 1e-12) & ~pl.col("loose") & ~pl.col("old_loose")
+    return Judged(breaches(both.filter(over), "max_gain"), _persons(both.filter(~over & ~safe)))
+
+
+def by_fact(facts: pl.DataFrame, fact: str, most: int, known: Known, exposed: Collection[str]) -> Judged:
+    """How many persons may be certain, or pairs impossible; whoever may be without proof counts as open.
+
+    ``facts`` are those of `Posterior.proven` with ids as text.
+    """
+    mine = facts.filter(pl.col("fact") == fact)
+    nobody = nobody_open()
+    if mine.height > most:
+        figure = pl.lit(1.0 if fact == "certain" else 0.0).alias("figure")
+        return Judged(breaches(mine.with_columns(figure), fact), nobody)
+    if known.settled:
+        return Judged(nothing_over(), nobody)
+    end = pl.col("high") >= 1 - SLACK if fact == "certain" else pl.col("low") <= SLACK
+    perhaps = others(known.figures.filter(end & ~pl.col("exact")), exposed)
+    if fact == "certain":
+        perhaps = perhaps.select(WHO).unique(maintain_order=True)
+        perhaps = perhaps.join(_as_text(mine).select(WHO), on=WHO, how="anti")
+    open_ones = _persons(perhaps) if mine.height + perhaps.height > most else nobody
+    return Judged(nothing_over(), open_ones)
+
+
+def nobody_open() -> pl.DataFrame:
+    """No person: id, part."""
+    return pl.DataFrame(schema=dict.fromkeys(WHO, pl.String))
+
+
+def nothing_over() -> pl.DataFrame:
+    """No breach."""
+    return pl.DataFrame(schema={"id": pl.String, "value": pl.String, "limit": pl.String, "figure": pl.Float64})
+
+
+def breaches(frame: pl.DataFrame, limit: str) -> pl.DataFrame:
+    """Rows with a figure as breaches of a limit."""
+    return frame.select(
+        pl.col("id").cast(pl.String),
+        pl.col("value").cast(pl.String),
+        pl.lit(limit, dtype=pl.String).alias("limit"),
+        pl.col("figure").cast(pl.Float64),
+    )
+
+
+def _persons(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(WHO).unique(maintain_order=True)
+
+
+def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """With ids and values as text, and the part of a split id (empty for everybody else)."""
+    part = pl.col("release").fill_null("") if "release" in frame.columns else pl.lit("")
+    return frame.with_columns(pl.col("id").cast(pl.String), part.alias("part"), pl.col("value").cast(pl.String))
+
+
+def others(frame: pl.DataFrame, exposed: Collection[str]) -> pl.DataFrame:
+    """Without the rows of some persons."""
+    if not exposed:
+        return frame
+    return frame.filter(~pl.col("id").is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()))
