@@ -9,6 +9,7 @@ import pytest
 
 from showthrough.errors import FileError
 from showthrough.table.files import check_writable, parse_table, read_table, written_whole
+from tests.saying import refusing
 
 
 def mode(path) -> int:
@@ -16,23 +17,23 @@ def mode(path) -> int:
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(FileError, match=r"^There is no file .*none\.csv\.$"):
+    with refusing(FileError, match=r"^There is no file .*none\.csv\.$"):
         read_table(tmp_path / "none.csv")
 
 
 def test_folder_instead_of_a_file(tmp_path):
-    with pytest.raises(FileError, match="is a folder, expected a file"):
+    with refusing(FileError, match="is a folder, expected a file"):
         read_table(tmp_path)
 
 
 def test_file_inside_a_file(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(FileError, match="cannot be read: not a directory"):
+    with refusing(FileError, match="cannot be read: not a directory"):
         read_table(tmp_path / "file" / "d.csv")
 
 
 def test_name_too_long(tmp_path):
-    with pytest.raises(FileError, match="cannot be read: file name too long"):
+    with refusing(FileError, match="cannot be read: file name too long"):
         read_table(tmp_path / ("x" * 300))
 
 
@@ -44,7 +45,7 @@ def test_parquet_keeps_its_types(tmp_path):
 
 def test_parquet_without_rows(tmp_path):
     pl.DataFrame(schema={"id": pl.Int64}).write_parquet(tmp_path / "d.parquet")
-    with pytest.raises(FileError, match=r"d\.parquet is empty: it has columns but no rows\.$"):
+    with refusing(FileError, match=r"d\.parquet is empty: it has columns but no rows\.$"):
         read_table(tmp_path / "d.parquet")
 
 
@@ -53,7 +54,7 @@ def test_any_truncated_parquet_is_a_sentence():
     pl.DataFrame({"id": [f"zq-person-{k}" for k in range(9)]}).write_parquet(stream, compression="uncompressed")
     whole = stream.getvalue()
     for end in range(4, len(whole), 7):
-        with pytest.raises(FileError, match=r"^d is a damaged Parquet file") as caught:
+        with refusing(FileError, match=r"^d is a damaged Parquet file") as caught:
             parse_table(whole[:end], "d")
         assert caught.value.shareable == "d is a damaged Parquet file."
 
@@ -63,13 +64,13 @@ def test_a_panic_of_the_reader_is_a_sentence(monkeypatch):
         raise pl.exceptions.PanicException("index out of bounds")
 
     monkeypatch.setattr(pl, "read_parquet", panic)
-    with pytest.raises(FileError, match="is a damaged Parquet file"):
+    with refusing(FileError, match="is a damaged Parquet file"):
         parse_table(b"PAR1", "d")
 
 
 def test_two_readers_that_disagree_are_not_believed(monkeypatch):
     monkeypatch.setattr(pl, "read_csv", lambda *_, **__: pl.DataFrame({"a": ["1"]}))
-    with pytest.raises(FileError, match="2 rows were expected, 1 were read"):
+    with refusing(FileError, match="2 rows were expected, 1 were read"):
         parse_table(b"a\n1\n2\n", "d")
 
 
@@ -80,7 +81,7 @@ def test_what_the_parser_quotes_is_not_shared(monkeypatch):
     monkeypatch.setattr(pl, "read_csv", fail)
     with pytest.raises(FileError) as caught:
         parse_table(b"a\n1\n2\n", "d")
-    assert str(caught.value) == "d cannot be read as CSV (could not parse `zq-person-17` as text)."
+    assert caught.value.internal == "d cannot be read as CSV (could not parse `zq-person-17` as text)."
     assert caught.value.shareable == "d cannot be read as CSV."
 
 
@@ -113,7 +114,7 @@ def test_a_fault_leaves_the_old_file_and_nothing_else(tmp_path, fault):
 
 def test_a_full_disk_is_a_sentence(tmp_path):
     with (
-        pytest.raises(FileError, match=r"out cannot be written: no space left on device\.$"),
+        refusing(FileError, match=r"out cannot be written: no space left on device\.$"),
         written_whole(tmp_path / "out"),
     ):
         raise OSError(28, "No space left on device")
@@ -150,16 +151,16 @@ def test_a_device_is_not_replaced(tmp_path):
 @pytest.mark.parametrize("check", [check_writable, lambda path: written_whole(path).__enter__()])
 def test_unwritable_targets(tmp_path, check):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(FileError, match="cannot be written: not a directory"):
+    with refusing(FileError, match="cannot be written: not a directory"):
         check(tmp_path / "file" / "out")
-    with pytest.raises(FileError, match="cannot be written: no such file or directory"):
+    with refusing(FileError, match="cannot be written: no such file or directory"):
         check(tmp_path / "none" / "out")
 
 
 def test_unwritable_names(tmp_path):
-    with pytest.raises(FileError, match="is a folder, expected the name of a file to write"):
+    with refusing(FileError, match="is a folder, expected the name of a file to write"):
         check_writable(tmp_path)
-    with pytest.raises(FileError, match="cannot be written: file name too long"):
+    with refusing(FileError, match="cannot be written: file name too long"):
         check_writable(tmp_path / ("x" * 300))
 
 

@@ -24,6 +24,7 @@ from showthrough.register.locating import locate
 from showthrough.register.register import Register
 from showthrough.release.kind import Shows
 from showthrough.release.release import Release
+from showthrough.said import private
 from showthrough.table.arrays import Codes
 from showthrough.table.files import read_bytes, written_whole
 
@@ -101,7 +102,9 @@ def _by_levels(table: Table, levels: Mapping[str, Any]) -> Groups:
         level = levels.get(column.name)
         top = len(column.levels) if column.levels else 1
         if not isinstance(level, int) or not 0 <= level <= top:
-            raise InputError(f"The plan has the level {level!r} for {column.name!r}, which has levels 0 to {top}.")
+            raise InputError(
+                f"The plan has the level {private(repr(level))} for {column.name!r}, which has levels 0 to {top}."
+            )
         chosen.append(level)
         if level == 0:
             codes.append(column.codes)

@@ -13,14 +13,12 @@ from rich.console import Console
 from rich.status import Status
 
 from showthrough.cli.flags import as_options, sentence
-from showthrough.errors import InternalError, NotConvergedError, ShowthroughError
+from showthrough.cli.guarded import BAD_INPUT, INTERRUPTED, READER_LEFT, unwritable
+from showthrough.errors import ContradictionError, InternalError, NotConvergedError, ShowthroughError
 from showthrough.progress import Progress
 from showthrough.report.printable import printable
 
-BAD_INPUT = 2
 INCONCLUSIVE = 4
-INTERRUPTED = 130
-READER_LEFT = 141  # as a shell reports it; 1 would say that a limit was broken
 
 PIPED = 80  # characters in a line
 
@@ -30,6 +28,7 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     """Our exceptions end the command with a message for the audience and the right exit code."""
     try:
         yield
+        sys.stdout.flush()  # now, while a full disk can still be told
     except InternalError:
         raise
     except NotConvergedError as error:
@@ -37,8 +36,9 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
         raise typer.Exit(INCONCLUSIVE) from None
     except ShowthroughError as error:
         internal = audience == "internal"
-        hint = "" if internal or error.shareable == str(error) else " (--audience internal tells more.)"
-        say(f"Error: {sentence(error, shareable=not internal)}{hint}")
+        hint = "" if internal or error.shareable == error.internal else " (--audience internal tells more.)"
+        proof = internal and isinstance(error, ContradictionError)
+        say(f"Error: {sentence(error, shareable=not internal)}{hint}", lines=proof)
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         say("Interrupted: no result was written.")
@@ -46,13 +46,13 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     except BrokenPipeError:
         reader_left()
     except OSError as error:  # a full disk behind stdout, for example
-        say(f"Error: the output cannot be written: {(error.strerror or str(error)).lower()}.")
+        say(unwritable(error))
         raise typer.Exit(BAD_INPUT) from None
 
 
-def say(message: str) -> None:
-    """A message to the person at the keyboard."""
-    typer.echo(printable(message), err=True)
+def say(message: str, *, lines: bool = False) -> None:
+    """A message to the person at the keyboard, on one line unless it is a proof with ``lines`` of its own."""
+    typer.echo(printable(message, lines=lines), err=True)
 
 
 def reader_left() -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,9 @@ from showthrough.cli.common import INCONCLUSIVE, out, say
 from showthrough.cli.flags import TOLD, as_options
 from showthrough.cli.writing import as_json, print_json, write_together
 from showthrough.report import check_terminal, publish_terminal, terminal
+from showthrough.report.printable import words
 from showthrough.report.terminal import Hints
+from showthrough.table.spreadsheets import escaped
 
 if TYPE_CHECKING:
     from showthrough.report.check import CheckContent
@@ -24,25 +27,31 @@ AUDIT = Hints(
     internal="Who and why: --audience internal shows ids and proofs, --people FILE writes them.",
     facts="--people FILE writes them all",
 )
+UNDERSTOOD = Hints(internal="Which cells: --audience internal shows each with its meaning.")
 CHECK = Hints(internal="Which groups: --audience internal names them.")
 PUBLISH = Hints(internal="--audience internal names them")
 
 
-def show_understood(found: Understood) -> None:
-    """How cells were read and who can be located, before anything is inferred."""
-    console = out()
+def show_understood(found: Understood, *, audience: str) -> None:
+    """How cells were read and who can be located, before anything is inferred; cells for the internal audience."""
+    console, internal = out(), audience == "internal"
     if found.cells.height:
-        console.print(terminal.frame_table(found.cells, title="How the cells were understood"))
+        shown = found.cells if internal else found.forms()
+        console.print(terminal.frame_table(shown, title="How the cells were understood"))
     if found.locatability is not None:
         console.print()
         console.print(terminal.locatability_table(found.locatability))
     for rows in found.unfilled:
-        console.print(as_options(rows.sentence(internal=True), TOLD), markup=False)
+        console.print(words(as_options(rows.sentence(internal=internal), TOLD)))
+    if not internal and found.cells.height:
+        console.print(words(UNDERSTOOD.internal, "dim"))
     console.print("Nothing was inferred: this was a dry run.")
 
 
-def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None, quiet: bool) -> None:
-    """Print and write; files appear together, after everything else succeeded."""
+def deliver_audit(
+    result: AuditResult, *, json: str | None, people: Path | None, quiet: bool, raw: bool = False
+) -> None:
+    """Print and write; files appear together, after everything else succeeded. ``raw`` cells may be formulas."""
     told = result.content()
     told = replace(told, summary=tuple(as_options(line, TOLD) for line in told.summary))
     text = b"" if json is None else as_json(told.as_dict())
@@ -51,9 +60,10 @@ def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None,
     elif not quiet:
         terminal.show_audit(out(), told, hints=AUDIT)
     frame = result.people
+    sys.stdout.flush()  # output that nobody gets leaves no files behind
     write_together(
         json=None if json in (None, "-") else (str(json), text, told.audience == "internal"),
-        people=None if people is None or frame is None else (people, frame),
+        people=None if people is None or frame is None else (people, frame if raw else escaped(frame)),
     )
     if frame is not None and not quiet and frame["fact"].count() > frame["proof"].count():
         without = frame["fact"].count() - frame["proof"].count()
@@ -80,6 +90,7 @@ def deliver_check(told: CheckContent, *, json: str | None, quiet: bool) -> None:
     elif not quiet:
         check_terminal.show_check(out(), told, hints=CHECK)
     if json not in (None, "-"):
+        sys.stdout.flush()
         write_together(json=(str(json), text, told.audience == "internal"), people=None)
 
 
@@ -87,6 +98,12 @@ def show_published(result: PublishResult) -> None:
     """What was made and what it cost."""
     told = result.content()
     publish_terminal.show_publish(out(), replace(told, words=as_options(told.words, TOLD)), hints=PUBLISH)
+    sys.stdout.flush()
+
+
+def show_link(result: PublishResult) -> None:
+    """Where the private link is, once it is written."""
+    publish_terminal.show_link(out(), result.content())
 
 
 def show_compared(result: CompareResult) -> None:

@@ -121,7 +121,7 @@ def publish(
     with errors_as_sentences(audience=audience):
         from showthrough.cli.inputs import codings, columns, numbers, pairs
         from showthrough.cli.inputs import proximity as near
-        from showthrough.cli.output import show_compared, show_published
+        from showthrough.cli.output import show_compared, show_link, show_published
         from showthrough.requests.criteria import CriteriaEntries
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
@@ -152,13 +152,14 @@ def publish(
         request = PublishRequest.from_dict(entries)
         with live(quiet=quiet) as progress:
             compared = run_compare(request, progress) if dry_run else None
-            result = None if dry_run else run_publish(request, progress)
+            told = None if quiet else show_published  # first, so that output that nobody gets leaves nothing behind
+            result = None if dry_run else run_publish(request, progress, before_writing=told)
         if compared is not None:
             show_compared(compared)
         if result is None:
             return
         if not quiet:
-            show_published(result)
+            show_link(result)
     if not result.holds:
         raise typer.Exit(BROKEN)
     if not result.conclusive:

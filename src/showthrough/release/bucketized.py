@@ -30,6 +30,7 @@ from showthrough.release.columns import (
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles, check_parts, parts_of
+from showthrough.said import private
 from showthrough.table.frames import need_columns, one_kind, scalar
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _from_pair(source: Source, values: pl.DataFrame, group: str, sensitive: str)
     repeated = tally.select("group", "value").is_duplicated()
     if repeated.any():
         label, twice, _ = tally.filter(repeated).row(0)
-        raise ReleaseError(f"{table}: group {named(label)} lists the value {named(twice)} more than once.")
+        raise ReleaseError(f"{table}: group {named(label)} lists {named(twice, 'a value')} more than once.")
     tally = ordered(tally.filter(pl.col("n") > 0))
     sizes = group_sizes(tally)
     fake = counterfeits.read(source.counterfeits, sizes["group"], sizes["n"], roles, where=source.where)
@@ -199,9 +200,10 @@ def refuse_twice(ids: pl.Series, name: str, where: str) -> None:
     repeated = seen.filter(pl.col("row").list.len() > 1)
     first, at = repeated.row(0)
     more = f" {repeated.height} ids are repeated in all." if repeated.height > 1 else ""
-    lead = f"{where}: the same id "
-    tail = f"stands in rows {at[0]} and {at[1]} (column {name!r}). A person may be in a release only once.{more}"
-    raise ReleaseError(f"{lead}({named(first)}) {tail}", shareable=lead + tail)
+    raise ReleaseError(
+        f"{where}: the same id{private(f' ({first})', '')} stands in rows {at[0]} and {at[1]} (column {name!r}). A "
+        f"person may be in a release only once.{more}"
+    )
 
 
 def _fit(groups: pl.Series, sizes: pl.DataFrame, fake: pl.DataFrame, where: str) -> None:

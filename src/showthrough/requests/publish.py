@@ -137,17 +137,27 @@ class CompareResult:
         return comparison_content(self.strategies)
 
 
-def run_publish(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> PublishResult:
-    """Make the release that was asked for, and write it if a folder was named."""
+def run_publish(
+    request: PublishRequest,
+    progress: Progress | Callable[[str], None] | None = None,
+    *,
+    before_writing: Callable[[PublishResult], None] | None = None,
+) -> PublishResult:
+    """Make the release that was asked for, and write it if a folder was named.
+
+    ``before_writing`` is told what will be written; if it fails, nothing is.
+    """
     tell = Progress.of(progress)
     if request.policy is not None and request.strategy != "guarded":
         raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
     table, arguments = _read(request, tell)
     release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell, **arguments)
-    if request.folder is None:
+    folder = None if request.folder is None else Path(request.folder)
+    if before_writing is not None:
+        before_writing(PublishResult(request, release, folder))
+    if folder is None:
         return PublishResult(request, release, None)
     tell.stage("writing")
-    folder = Path(request.folder)
     release.save(folder, format=request.format, overwrite=request.overwrite, link=request.link)
     write_plan(release, folder)
     return PublishResult(request, release, folder)

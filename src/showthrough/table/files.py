@@ -12,7 +12,9 @@ from typing import BinaryIO
 import polars as pl
 
 from showthrough.errors import FileError
+from showthrough.said import private
 from showthrough.table import csv_text
+from showthrough.table.frames import in_range
 
 _TEMPORARY = ".showthrough."
 
@@ -62,7 +64,7 @@ def _parse_parquet(raw: bytes, name: str) -> pl.DataFrame:
         raise _unreadable(f"{name} is a damaged Parquet file", problem) from None
     if frame.height == 0:
         raise FileError(f"{name} is empty: it has columns but no rows.")
-    return frame
+    return in_range(frame, name)
 
 
 @contextlib.contextmanager
@@ -133,4 +135,4 @@ def _special(path: str | os.PathLike[str]) -> bool:
 
 
 def _unreadable(what: str, problem: BaseException) -> FileError:
-    return FileError(f"{what} ({str(problem).strip().split(chr(10))[0]}).", shareable=f"{what}.")
+    return FileError(f"{what}{private(f' ({str(problem).strip().split(chr(10))[0]})', '')}.")
