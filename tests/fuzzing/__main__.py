@@ -22,10 +22,14 @@ def fuzz() -> int:
     numbers = range(asked.first, asked.first + asked.cases) if asked.only is None else [asked.only]
     began = time.monotonic()
     found = in_workers(asked.seed, list(numbers), workers=asked.workers, separate=asked.processes)
-    for finding in found:
-        print(finding)
-    print(f"{len(numbers)} cases, seed {asked.seed}: {len(found)} findings in {time.monotonic() - began:.0f} s")
-    return 1 if found else 0
+    for finding in found.findings:
+        print(finding)  # noqa: T201
+    codes = ", ".join(f"{code}: {n}" for code, n in sorted(found.codes.items()))
+    print(  # noqa: T201
+        f"{found.cases} cases, seed {asked.seed}: {len(found.findings)} findings in {time.monotonic() - began:.0f} s; "
+        f"exit codes {codes}; errors made at {len(found.places)} places of the source"
+    )
+    return 1 if found.findings else 0
 
 
 if __name__ == "__main__":

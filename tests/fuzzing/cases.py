@@ -36,7 +36,7 @@ def make(seed: int, number: int, home: Path) -> Case:
     rng = random.Random(f"{seed}-{number}")
     world = World.of(rng)
     case = rng.choice(SCENARIOS)(world, home)
-    for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
+    for _ in range(rng.choice([0, 0, 1, 1, 1, 1, 2, 3])):
         spoil = mutations.files if rng.random() < 0.7 else mutations.options
         spoil(rng, case.home, case.argv)
     if rng.random() < 0.1:
@@ -130,8 +130,10 @@ def check_plain(world: World, home: Path) -> Case:
         ["--k", "2"], ["--distinct-l", "2"], ["--entropy-l", "1.5"], ["--t", "0.3"], ["--beta", "1"],
         ["--recursive", "2,2"], ["--alpha", "0.5"], ["--m-unique", "2"], ["--risk", "category"],
         ["--hierarchy", "zip=zip.csv"], ["--hierarchy", "disease=disease.csv", "--distance", "hierarchy", "--t", "0.3"],
-        ["--table", "raw.csv"], ["--population", "raw.csv", "--k-map", "2"], ["--tree", "disease"], ["--negations", "2"],
-        ["--suppressed", "*"], ["--dissimilarity", "1,0.5,2"], ["--hierarchy", "disease=disease.csv", "--tree", "disease"],
+        ["--table", "raw.csv"], ["--population", "raw.csv", "--k-map", "2"], ["--tree", "disease"],
+        ["--negations", "2"],
+        ["--suppressed", "*"], ["--dissimilarity", "1,0.5,2"],
+        ["--hierarchy", "disease=disease.csv", "--tree", "disease"],
     ]  # fmt: skip
     for extra in world.rng.sample(extras, world.rng.randint(0, 4)):
         argv += extra
@@ -161,7 +163,9 @@ def publish_table(world: World, home: Path) -> Case:
     method = world.rng.choice(methods)
     argv = ["publish", "raw.csv", "--method", method, "--sensitive", "disease", "-o", "out", "--seconds", "3"]
     argv += world.rng.choice([["--id", "pid"], ["--id", "pid"], ["--id", "pid", "--quasi", "zip,age"], []])
-    argv += {"anatomy": ["--frequency-l", "1.5"], "xcolor": ["--dissimilarity", "1,0.6,2"]}.get(method, ["--k", "2"])
+    argv += {"anatomy": ["--frequency-l", "1.5"], "xcolor": ["--dissimilarity", "0.5,0.6,2", "--metric", "equal"]}.get(
+        method, ["--k", "2"]
+    )
     write(home, "zip.csv", world.zip_hierarchy(), ";")
     write(home, "disease.csv", world.hierarchy(), ";")
     plan = {"version": 1, "quasi": ["zip", "age", "sex"], "levels": {"zip": 1, "age": 0, "sex": 0}}
@@ -199,7 +203,9 @@ def _folder(world: World, home: Path, name: str, kind: str) -> None:
         rows = world.bucketized(0)
         release = Release.bucketized(_frame(rows), id="pid", group="group", sensitive="disease", name=name)
     else:
-        release = Release.generalized(_frame(world.generalized(0)), sensitive="disease", quasi=["zip", "age"], name=name)
+        release = Release.generalized(
+            _frame(world.generalized(0)), sensitive="disease", quasi=["zip", "age"], name=name
+        )
     release.save(home / name, format=world.rng.choice(["csv", "csv", "parquet"]))
 
 

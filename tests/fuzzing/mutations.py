@@ -14,27 +14,35 @@ import polars as pl
 from tests.fuzzing.marks import MARKED, number, word
 
 CELLS = [
-    "", " ", "*", "**", "?", "NA", "nan", "inf", "-0", "1e999", "1e-5", "01", "0x1f", "99999999999999999999", "1.5", "-1",
-    "[1, 2", "[2, 1]", "]1, 2[", "{", "}", "{}", "{a, b}", "<", "<30", ">=", "1-2", "2-1", "2021-02-30", "2021-13", "true",
-    "=1+1", "+x", "@x", "-x", "'", '"', "\x1b[2J", "a\nb", "\r", "\t", "\x00", "\u202e", "\ufeff", "é", "\ud7ff",
+    "", " ", "*", "**", "?", "NA", "nan", "inf", "-0", "1e999", "1e-5", "01", "0x1f", "99999999999999999999", "1.5",
+    "-1", "[1, 2", "[2, 1]", "]1, 2[", "{", "}", "{}", "{a, b}", "<", "<30", ">=", "1-2", "2-1", "2021-02-30",
+    "2021-13",
+    "true", "=1+1", "+x", "@x",
+    "-x", "'", '"', "\x1b[2J", "a\nb", "\r", "\t", "\x00", "\u202e", "\ufeff", "é", "\ud7ff",
     "^a$", "a|b", "~", "…", "None", "null", "\ufdd0x\ufdd2", "{zip}", "%s", "[bold]", "a, b",
 ]  # fmt: skip
-NAMES = ["", " ", "*", "^z.*$", "id\n", "\x1b[31mx", "pid", "zip", "disease", "count", "group", "in_g0", "[red]", "a" * 300]
-WORDS = ["", "-1", "0", "1", "2", "3.5", "nan", "inf", "1e9", "x", "*", "a=b", "=", "1,2", "1,2,3", "pid", "zip", "zip,age",
-         "disease", "count", "none.csv", ".", "-", "R0", "raw.csv", "age=1:0", "g0=raw.csv", "\x1b[2J", "a\nb", "utf-16",
-         "latin-1", "all", "no", "required", "equal", "hierarchy", "bucketized", "counted", "generalized", "999999"]  # fmt: skip
+NAMES = ["", " ", "*", "^z.*$", "id\n", "\x1b[31mx", "pid", "zip", "disease", "count", "group", "in_g0", "[red]"]
+WORDS = [
+    "", "-1", "0", "1", "2", "3.5", "nan", "inf", "1e9", "x", "*", "a=b", "=", "1,2", "1,2,3", "pid", "zip", "zip,age",
+    "disease", "count", "none.csv", ".", "-", "R0", "raw.csv", "age=1:0", "g0=raw.csv", "\x1b[2J", "a\nb", "utf-16",
+    "latin-1", "all", "no", "required", "equal", "hierarchy", "bucketized", "counted", "generalized", "999999",
+]  # fmt: skip
 FLAGS = [
     "--k", "--id", "--sensitive", "--group", "--quasi", "--count", "--kind", "--values", "--encoding", "--hierarchy",
-    "--tree", "--table", "--population", "--distinct-l", "--frequency-l", "--entropy-l", "--recursive", "--t", "--alpha",
-    "--beta", "--delta-disclosure", "--dissimilarity", "--metric", "--m-unique", "--k-map", "--presence", "--negations",
-    "--risk", "--threshold", "--audience", "--json", "--people", "--register", "--present", "--value-map", "--missing",
-    "--spread", "--locate", "--changed", "--contradictions", "--bounds", "--method", "--suppress", "--coding", "--cells",
-    "--strategy", "--max-posterior", "--max-gain", "--certain", "--integral", "--repair", "--proximity", "--impossible",
-    "--prefer", "--plan", "--name", "--format", "--seed", "--others", "--suppressed", "--queries", "--whole-values",
+    "--tree", "--table", "--population", "--distinct-l", "--frequency-l", "--entropy-l", "--recursive", "--t",
+    "--alpha", "--beta", "--delta-disclosure", "--dissimilarity", "--metric", "--m-unique", "--k-map", "--presence",
+    "--negations", "--risk", "--threshold", "--audience", "--json", "--people", "--register", "--present",
+    "--value-map", "--missing", "--spread", "--locate", "--changed", "--contradictions", "--bounds", "--method",
+    "--suppress", "--coding", "--cells", "--strategy", "--max-posterior", "--max-gain", "--certain", "--integral",
+    "--repair", "--proximity", "--impossible", "--prefer", "--plan", "--name", "--format", "--seed", "--others",
+    "--suppressed", "--queries", "--whole-values",
+]  # fmt: skip
+BARE = [
+    "--dry-run", "--quiet", "--overwrite", "--hold-back", "--accept-exposed", "--accept-violations", "--floor",
+    "--merge-overlaps", "--enhanced", "--link", "--raw", "--unknown",
 ]  # fmt: skip
 OPEN = ("file", "name", "id", "group", "sensitive", "quasi", "count", "kind", "role", "encoding", "values", "register")
-BARE = ["--dry-run", "--quiet", "--overwrite", "--hold-back", "--accept-exposed", "--accept-violations", "--merge-overlaps",
-        "--floor", "--enhanced", "--link", "--raw", "--unknown"]  # fmt: skip
+"""Entries that name files, columns and releases, which may be shown."""
 
 
 def files(rng: random.Random, home: Path, argv: list[str]) -> None:
@@ -51,7 +59,7 @@ def files(rng: random.Random, home: Path, argv: list[str]) -> None:
     rng.choice(ways)(rng, path, argv)
 
 
-def options(rng: random.Random, home: Path, argv: list[str]) -> None:  # noqa: ARG001 - as `files` is called
+def options(rng: random.Random, home: Path, argv: list[str]) -> None:
     """Spoil the command line; --json - and the like may print what is shareable, and nothing else."""
     way = rng.randrange(5)
     if way == 0 and len(argv) > 2:
@@ -74,7 +82,7 @@ def _save(path: Path, text: str) -> None:
     path.write_bytes(text.encode("utf-8", errors="replace"))
 
 
-def _rows(rng: random.Random, path: Path, argv: list[str]) -> None:  # noqa: ARG001
+def _rows(rng: random.Random, path: Path, argv: list[str]) -> None:
     """Whole lines: no header, a line twice, out of order, cut, blank, none left."""
     lines = _text(path).split("\n")
     at = rng.randrange(len(lines))
@@ -96,7 +104,7 @@ def _rows(rng: random.Random, path: Path, argv: list[str]) -> None:  # noqa: ARG
     _save(path, "\n".join(lines))
 
 
-def _cell(rng: random.Random, path: Path, argv: list[str]) -> None:  # noqa: ARG001
+def _cell(rng: random.Random, path: Path, argv: list[str]) -> None:
     """One cell, or a whole column."""
     lines = [line.split(",") for line in _text(path).split("\n")]
     filled = [line for line in lines[1:] if line != [""]]
@@ -126,7 +134,7 @@ def _name(rng: random.Random, path: Path, argv: list[str]) -> None:
         argv[:] = [new if word == old else word for word in argv]
 
 
-def _bytes(rng: random.Random, path: Path, argv: list[str]) -> None:  # noqa: ARG001
+def _bytes(rng: random.Random, path: Path, argv: list[str]) -> None:
     """The file as bytes: cut, in another encoding, zipped, changed, empty, something else."""
     raw = path.read_bytes()
     cut = rng.randrange(len(raw) + 1)
@@ -134,7 +142,8 @@ def _bytes(rng: random.Random, path: Path, argv: list[str]) -> None:  # noqa: AR
         lambda: raw[:cut], lambda: b"", lambda: raw[:cut] + bytes([rng.randrange(256)]) + raw[cut:],
         lambda: raw.decode("utf-8", "replace").encode("utf-16"), lambda: gzip.compress(raw, mtime=0),
         lambda: gzip.compress(raw, mtime=0)[:-5], lambda: b"\xef\xbb\xbf" + raw, lambda: raw.replace(b"\n", b"\r\n"),
-        lambda: raw.replace(b"\n", b"\r"), lambda: b"PK\x03\x04" + raw, lambda: raw + b"\n" * 300, lambda: b"\n" * 50 + raw,
+        lambda: raw.replace(b"\n", b"\r"), lambda: b"PK\x03\x04" + raw, lambda: raw + b"\n" * 300,
+        lambda: b"\n" * 50 + raw,
         lambda: raw.replace(b",", b";"), lambda: b"PAR1" + raw, lambda: raw * 2, lambda: raw[cut:],
     ]  # fmt: skip
     path.write_bytes(rng.choice(ways)())
@@ -151,15 +160,19 @@ def _parquet(rng: random.Random, path: Path, argv: list[str]) -> None:
     n, name = frame.height, rng.choice(frame.columns)
     days, whole = list(range(n)), pl.Int64
     columns = [
-        pl.Series(days, dtype=pl.Int32).cast(pl.Date), pl.Series([2**31 - 1 - d for d in days], dtype=pl.Int32).cast(pl.Date),
-        pl.Series([dt.timedelta(days=d) for d in days]), pl.Series([2**62 + d for d in days], dtype=whole).cast(pl.Datetime("us")),
+        pl.Series(days, dtype=pl.Int32).cast(pl.Date),
+        pl.Series([2**31 - 1 - d for d in days], dtype=pl.Int32).cast(pl.Date),
+        pl.Series([dt.timedelta(days=d) for d in days]),
+        pl.Series([2**62 + d for d in days], dtype=whole).cast(pl.Datetime("us")),
         pl.Series([2**62] * n, dtype=whole).cast(pl.Duration("ns")), pl.Series([dt.time(1, 2, 3)] * n),
         pl.Series([[word("val", d)] for d in days]), pl.Series([{"a": word("val", d)} for d in days]),
         pl.Series([word("val", d).encode() for d in days]), pl.Series([Decimal("1.50")] * n), pl.Series([None] * n),
         pl.Series([d % 2 == 0 for d in days]), pl.Series([2**63 + d for d in days], dtype=pl.UInt64),
-        pl.Series([float("nan"), float("inf"), *map(float, days)][:n]), pl.Series([word("val", d % 2) for d in days]).cast(pl.Categorical),
+        pl.Series([float("nan"), float("inf"), *map(float, days)][:n]),
+        pl.Series([word("val", d % 2) for d in days]).cast(pl.Categorical),
         pl.Series([dt.datetime(2020, 1, 1, tzinfo=dt.UTC)] * n), pl.Series([int(number(rng)) for _ in days]),
-        pl.Series([None if d % 2 else word("id", d) for d in days], dtype=pl.String), pl.Series([0.5 + d for d in days]),
+        pl.Series([None if d % 2 else word("id", d) for d in days], dtype=pl.String),
+        pl.Series([0.5 + d for d in days]),
     ]  # fmt: skip
     frame = frame.with_columns(rng.choice(columns).alias(name))
     target = path if path.suffix == ".parquet" else path.with_suffix(".parquet")
@@ -175,12 +188,14 @@ def _lines(rng: random.Random, path: Path, argv: list[str]) -> None:
     _rows(rng, path, argv)
 
 
-def _entry(rng: random.Random, path: Path, argv: list[str]) -> None:  # noqa: ARG001
+def _entry(rng: random.Random, path: Path, argv: list[str]) -> None:
     """One entry of TOML or JSON gets another value or another key."""
     text = _text(path)
-    values = ["1", "-1", "true", '"x"', '""', "[]", "{}", "[1, [2]]", '{a = "x"}', '{"a": 1}', "1.5", "2020-01-01", "nan",
-              f'"{word("val", 1)}"', f'["{word("id", 1)}"]', f'"{word("id", 2)}"', '"../x"', '"\\u001b[2J"', "null", "[" * 200,
-              '"*"', "'''a\nb'''", "99999999999999999999999"]  # fmt: skip
+    values = [
+        "1", "-1", "true", '"x"', '""', "[]", "{}", "[1, [2]]", '{a = "x"}', '{"a": 1}', "1.5", "2020-01-01", "nan",
+        f'"{word("val", 1)}"', f'["{word("id", 1)}"]', f'"{word("id", 2)}"', '"../x"', '"\\u001b[2J"', "null",
+        "[" * 200, '"*"', "'''a\nb'''", "99999999999999999999999",
+    ]  # fmt: skip
     mark = "=" if path.suffix == ".toml" else ":"
     at = [k for k, c in enumerate(text) if c == mark]
     if not at:
@@ -195,5 +210,5 @@ def _entry(rng: random.Random, path: Path, argv: list[str]) -> None:  # noqa: AR
     else:
         start = max(text.rfind("\n", 0, k), text.rfind("{", 0, k)) + 1
         new = rng.choice(["x", word("val", 3), '""', "a.b", "file", "sensitve", "version"])
-        text = f'{text[:start]}{new if mark == "=" else chr(34) + new + chr(34)} {text[k:]}'
+        text = f"{text[:start]}{new if mark == '=' else chr(34) + new + chr(34)} {text[k:]}"
     _save(path, text)

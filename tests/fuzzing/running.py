@@ -19,15 +19,9 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
-import showthrough.cli.app
-import showthrough.cli.output
-import showthrough.requests.audit
-import showthrough.requests.check
-import showthrough.requests.demo
-import showthrough.requests.publish
-import showthrough.requests.understand
 from showthrough import errors
 from showthrough.cli.main import main
 from tests.fuzzing.cases import Case, make
@@ -35,6 +29,9 @@ from tests.fuzzing.judging import Ran, faults, listing
 
 MEMORY = 3 * 2**30  # bytes of address space beyond what is mapped at the start
 SECONDS = 60  # for one case
+
+_codes: dict[int, int] = {}
+_places: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -48,14 +45,41 @@ class Finding:
     err: str
 
     def __str__(self) -> str:
-        return f"seed {self.seed}, case {self.number}: {'; '.join(self.faults)}\n    {self.argv}\n    {self.err[:400]!r}"
+        return (
+            f"seed {self.seed}, case {self.number}: {'; '.join(self.faults)}\n    {self.argv}\n    {self.err[:400]!r}"
+        )
 
 
-def in_workers(seed: int, numbers: Sequence[int], *, workers: int = 2, separate: bool = False) -> list[Finding]:
+@dataclass(frozen=True)
+class Report:
+    """What was found, how the cases ended, and at how many places of the source errors were made."""
+
+    cases: int
+    findings: list[Finding]
+    codes: dict[int, int]
+    places: set[str]
+
+
+def in_workers(seed: int, numbers: Sequence[int], *, workers: int = 2, separate: bool = False) -> Report:
     """Run the cases in so many processes at a time; ``separate`` gives each case a process of its own."""
     parts = [list(numbers[k::workers]) for k in range(workers)]
     running = [_forked(seed, part, separate=separate) for part in parts if part]
-    return [finding for stream, _ in running for finding in _collected(seed, stream)] + _reaped(running)
+    report = Report(len(numbers), [], {}, set())
+    for stream, _ in running:
+        with os.fdopen(stream) as told:
+            for line in told:
+                _add(report, json.loads(line))
+    report.findings.extend(_reaped(running))
+    return report
+
+
+def _add(report: Report, told: dict[str, Any]) -> None:
+    if "faults" in told:
+        report.findings.append(Finding(**told))
+        return
+    for code, n in told["codes"].items():
+        report.codes[int(code)] = report.codes.get(int(code), 0) + n
+    report.places.update(told["places"])
 
 
 def _forked(seed: int, numbers: Sequence[int], *, separate: bool) -> tuple[int, int]:
@@ -73,17 +97,12 @@ def _forked(seed: int, numbers: Sequence[int], *, separate: bool) -> tuple[int, 
                 if found is not None:
                     told.write(json.dumps(asdict(found)) + "\n")
                     told.flush()
+            told.write(json.dumps({"codes": _codes, "places": sorted(_places)}) + "\n")
         code = 0
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(code)
-
-
-def _collected(seed: int, stream: int) -> Iterator[Finding]:
-    with os.fdopen(stream) as told:
-        for line in told:
-            yield Finding(**json.loads(line))
 
 
 def _reaped(running: Sequence[tuple[int, int]]) -> list[Finding]:
@@ -131,6 +150,10 @@ def _listening(made: list[str]) -> Iterator[None]:
     def heard(self: errors.ShowthroughError, *arguments: object, **more: object) -> None:
         init(self, *arguments, **more)  # type: ignore[arg-type]
         made.extend((self.shareable, repr(self)))
+        at = sys._getframe(1)
+        while at.f_back is not None and at.f_code.co_filename == errors.__file__:
+            at = at.f_back
+        _places.add(f"{os.path.basename(at.f_code.co_filename)}:{at.f_lineno}")
 
     with mock.patch.object(errors.ShowthroughError, "__init__", heard):
         yield
@@ -194,5 +217,6 @@ def _limit() -> None:
 
 
 def _judged(seed: int, number: int, case: Case, before: dict[str, str], ran: Ran) -> Finding | None:
+    _codes[ran.code] = _codes.get(ran.code, 0) + 1
     found = faults(case, before, ran)
     return Finding(seed, number, case.argv, found, ran.err or ran.out[-300:]) if found else None

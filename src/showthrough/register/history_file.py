@@ -262,7 +262,7 @@ def _each(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def _known(name: str, given: Mapping[str, Any], names: Sequence[str], are: str = "the releases are") -> None:
     strange = [entry for entry in given if entry not in names]
     if strange:
-        found = private(repr(strange[0]), "something else")
+        found = private(repr(strange[0]), "an unknown one")
         raise FieldError(name, f"names {found}, but {are} {', '.join(names) or 'none'}.")
 
 

@@ -123,7 +123,7 @@ def _from_pair(source: Source, values: pl.DataFrame, group: str, sensitive: str)
     repeated = tally.select("group", "value").is_duplicated()
     if repeated.any():
         label, twice, _ = tally.filter(repeated).row(0)
-        raise ReleaseError(f"{table}: group {named(label)} lists {named(twice, 'a value')} more than once.")
+        raise ReleaseError(f"{table}: group {named(label)} lists the value {named(twice)} more than once.")
     tally = ordered(tally.filter(pl.col("n") > 0))
     sizes = group_sizes(tally)
     fake = counterfeits.read(source.counterfeits, sizes["group"], sizes["n"], roles, where=source.where)
@@ -201,7 +201,7 @@ def refuse_twice(ids: pl.Series, name: str, where: str) -> None:
     first, at = repeated.row(0)
     more = f" {repeated.height} ids are repeated in all." if repeated.height > 1 else ""
     raise ReleaseError(
-        f"{where}: the same id{private(f' ({first})', '')} stands in rows {at[0]} and {at[1]} (column {name!r}). A "
+        f"{where}: the same id{private(f' ({first!r})', '')} stands in rows {at[0]} and {at[1]} (column {name!r}). A "
         f"person may be in a release only once.{more}"
     )
 

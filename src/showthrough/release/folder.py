@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from showthrough import said
 from showthrough.errors import FileError, InputError, ReleaseError
 from showthrough.release import link as private
 from showthrough.release import manifest
@@ -193,7 +194,7 @@ def _read(path: Path, sha256: str, types: Mapping[str, str]) -> pl.DataFrame:
 def _typed(column: pl.Series, type_name: str, path: Path) -> pl.Series:
     kind = _TYPES.get(type_name)
     if kind is None:
-        raise FileError(f"{path.parent / manifest.NAME}: unknown type {type_name!r}.")
+        raise FileError(f"{path.parent / manifest.NAME}: unknown type {said.private(repr(type_name))}.")
     try:
         if kind == pl.Boolean:
             return column.replace_strict({"true": True, "false": False, None: None}, return_dtype=pl.Boolean)

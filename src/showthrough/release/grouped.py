@@ -125,7 +125,7 @@ def parts_of_counts(source: Source, cells: Mapping[str, pl.Series], sensitive: s
         first, twice, _ = tally.filter(repeated).row(0)
         at = labels.index_of(first)
         shown = "" if roles.group is not None else f" ({listed(list(kept.row(at or 0)))})"
-        raise ReleaseError(f"{where}: group {named(first)}{shown} lists {named(twice, 'a value')} more than once.")
+        raise ReleaseError(f"{where}: group {named(first)}{shown} lists the value {named(twice)} more than once.")
     sums = tally.group_by("group").agg(pl.col("n").sum()).sort("group")
     filled_groups = sums["n"] > 0
     if not filled_groups.any():

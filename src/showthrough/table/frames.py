@@ -131,8 +131,9 @@ def _like_a_cell(name: str, column: pl.Series) -> bool:
 def need_columns(frame: pl.DataFrame, names: Iterable[str], where: str) -> None:
     """All ``names`` are columns, or a sentence says which exist and which may be meant.
 
-    If none of them is there, the file may have no header, and its first row is a person's record:
-    then only the internal message lists what was found.
+    If none of them is there, the file may have no header, and its first row is a person's record: then only the
+    internal message lists what was found. Where all columns that there are were asked for, they were taken from the
+    file itself and prove nothing.
     """
     asked = list(names)
     missing = [name for name in asked if name not in frame.columns]
@@ -146,15 +147,15 @@ def need_columns(frame: pl.DataFrame, names: Iterable[str], where: str) -> None:
     exist = ", ".join(repr(c) for c in frame.columns)
     lead = f"{where} has no column {name!r}."
     full = f"{lead}{hint} Its columns are: {exist}."
-    has_header = any(n.strip().lower() in alike for n in asked)
+    named = any(n.strip().lower() in alike for n in asked) and not set(frame.columns) <= set(asked)
     without = f"{lead} None of the columns asked for is there: does its first row hold the names of the columns?"
-    raise InputError(full, shareable=full if has_header else without)
+    raise InputError(full, shareable=full if named else without)
 
 
 def scalar(column: pl.Series, where: str) -> pl.Series:
     """Bring a column to the scalar kind it holds: text, Int64, Float64, Boolean, Date or a time.
 
-    What that kind cannot hold exactly (huge whole numbers, nanoseconds) becomes text.
+    Durations become text. What a kind cannot hold exactly (huge whole numbers, nanoseconds) becomes text.
     """
     if column.name.startswith("^"):  # names such as ^a$ are patterns to Polars, even of one column
         column = column.alias("cell")
@@ -168,7 +169,9 @@ def scalar(column: pl.Series, where: str) -> pl.Series:
         return _number(column)
     if kind == pl.Null:
         return column.cast(pl.String)
-    if kind == pl.Time or isinstance(kind, (pl.Datetime, pl.Duration)):
+    if isinstance(kind, pl.Duration):  # Polars has no text for it by itself, and no file but its own a type
+        return column.dt.to_string("iso")
+    if kind == pl.Time or isinstance(kind, pl.Datetime):
         return _time(column)
     if kind == pl.String or kind == pl.Boolean or kind == pl.Date or kind.is_decimal():
         return column
