@@ -59,9 +59,11 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
 def _searched(search: Search, base: Proposal | None) -> Guarded | None:
     guard = search.guard
     for name, start in (("m-invariance", _whole(guard)), ("the proposal", base)):
-        if start is not None:
-            guard.progress.stage(f"guarding {name}")
-            search.repair(name, start.numbered())
+        if start is None:
+            search.tried[f"{name} (which this table does not allow)"] = None
+            continue
+        guard.progress.stage(f"guarding {name}")
+        search.repair(name, start.numbered())
     for one in sorted(search.found, key=lambda one: one.rank):
         done = _final(search, one)
         if done is not None:

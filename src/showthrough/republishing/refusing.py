@@ -19,8 +19,8 @@ _STEPS = 1000  # a limit is suggested in thousandths
 def refused(search: Search, held: int | None) -> PolicyError:
     """Why there is no release; ``held`` records would have to be held back, None if that does not help either.
 
-    Nothing is suggested that was not seen to work: holding back was tried, a weaker limit is one that the nearest
-    attempt keeps, and more time is named only where the time ended the search.
+    Nothing is suggested that was not seen to work: holding back was tried, a weaker limit is one that an attempt
+    keeps, and more time is named only where the time ended the search.
     """
     guard = search.guard
     parts = ["No release of this table was found that keeps the policy.", _tried(search)]
@@ -58,11 +58,11 @@ def _tried(search: Search) -> str:
 
 
 def _weaker(search: Search) -> float | None:
-    """The limit on the posterior that the nearest attempt keeps, if it keeps everything else."""
-    guard, nearest = search.guard, search.nearest
-    if guard.policy.max_posterior is None or nearest is None or not search.satisfies(nearest):
+    """The limit on the posterior that the mildest attempt keeps, if it keeps everything else."""
+    guard, attempt = search.guard, search.mildest
+    if guard.policy.max_posterior is None or attempt is None or not search.satisfies(attempt):
         return None
-    post = search.posterior(nearest)
+    post = search.posterior(attempt)
     if post is None:
         return None
     over = guard.policy.review(post, search.before, exposed=search.exposed).breaches

@@ -83,6 +83,8 @@ class Search:
     tried: dict[str, None] = field(default_factory=dict)  # what was done to proposals, in words
     nearest: Proposal | None = None  # with the fewest persons over a limit
     fewest: float = np.inf
+    mildest: Proposal | None = None  # with the smallest probability of anybody's likeliest value
+    largest: float = np.inf
     leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over in the nearest attempt
 
     @cached_property
@@ -263,7 +265,7 @@ class Search:
     def satisfies(self, proposal: Proposal) -> bool:
         """Whether the criteria hold."""
         self.guard.progress.check()
-        return self.drafts.satisfies(proposal, self.guard.criteria)
+        return bool((proposal.group >= 0).any()) and self.drafts.satisfies(proposal, self.guard.criteria)
 
     def lean(self, proposal: Proposal) -> tuple[Proposal, int]:
         """Drop counterfeits while policy and criteria hold: all that groups can spare, or half of them, …"""
@@ -310,12 +312,16 @@ class Search:
             by_sets = over_by_sets(guard.table, guard.past, proposal, before, limit=limit).without(self.exposed)
             if by_sets.any():
                 return by_sets
-        post = self.posterior(proposal)
-        if post is None:
+        kept = proposal.group >= 0
+        post = self.posterior(proposal) if kept.any() else None
+        if post is None:  # what publishes nobody is no way out
             ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
-            return People(ids, proposal.group >= 0)
+            return People(ids, kept if kept.any() else ~kept)
         ids = post.ids.cast(pl.String)
         over = guard.policy.over_limit(post, before, exposed=self.exposed)
+        largest = float(np.nan_to_num(post.largest(), nan=1.0).max(initial=0.0))
+        if over.any() and largest < self.largest:
+            self.mildest, self.largest = proposal, largest
         if not over.any() and guard.policy.integral != "no":
             left = max(1.0, min(guard.policy.seconds, self.deadline - time.monotonic()))
             whole = guard.policy.review(post, before, exposed=self.exposed, seconds=left).breaches
