@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 import time
 
@@ -21,9 +22,8 @@ def fuzz() -> int:
     asked = parser.parse_args()
     numbers = range(asked.first, asked.first + asked.cases) if asked.only is None else [asked.only]
     began = time.monotonic()
-    found = in_workers(asked.seed, list(numbers), workers=asked.workers, separate=asked.processes)
-    for finding in found.findings:
-        print(finding)  # noqa: T201
+    tell = functools.partial(print, flush=True)
+    found = in_workers(asked.seed, list(numbers), workers=asked.workers, separate=asked.processes, tell=tell)
     codes = ", ".join(f"{code}: {n}" for code, n in sorted(found.codes.items()))
     print(  # noqa: T201
         f"{found.cases} cases, seed {asked.seed}: {len(found.findings)} findings in {time.monotonic() - began:.0f} s; "

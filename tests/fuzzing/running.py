@@ -11,12 +11,13 @@ import io
 import json
 import os
 import resource
+import selectors
 import shutil
 import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -60,22 +61,40 @@ class Report:
     places: set[str]
 
 
-def in_workers(seed: int, numbers: Sequence[int], *, workers: int = 2, separate: bool = False) -> Report:
-    """Run the cases in so many processes at a time; ``separate`` gives each case a process of its own."""
+def in_workers(
+    seed: int,
+    numbers: Sequence[int],
+    *,
+    workers: int = 2,
+    separate: bool = False,
+    tell: Callable[[Finding], None] = lambda _: None,
+) -> Report:
+    """Run the cases in so many processes at a time; ``separate`` gives each case a process of its own.
+
+    ``tell`` hears of findings as they come.
+    """
     parts = [list(numbers[k::workers]) for k in range(workers)]
     running = [_forked(seed, part, separate=separate) for part in parts if part]
     report = Report(len(numbers), [], {}, set())
-    for stream, _ in running:
-        with os.fdopen(stream) as told:
-            for line in told:
-                _add(report, json.loads(line))
+    with selectors.DefaultSelector() as ready:
+        for stream, _ in running:
+            ready.register(os.fdopen(stream), selectors.EVENT_READ)
+        while ready.get_map():
+            for key, _ in ready.select():
+                line = key.fileobj.readline()  # type: ignore[union-attr]
+                if line:
+                    _add(report, json.loads(line), tell)
+                else:
+                    ready.unregister(key.fileobj)
+                    key.fileobj.close()  # type: ignore[union-attr]
     report.findings.extend(_reaped(running))
     return report
 
 
-def _add(report: Report, told: dict[str, Any]) -> None:
+def _add(report: Report, told: dict[str, Any], tell: Callable[[Finding], None]) -> None:
     if "faults" in told:
         report.findings.append(Finding(**told))
+        tell(report.findings[-1])
         return
     for code, n in told["codes"].items():
         report.codes[int(code)] = report.codes.get(int(code), 0) + n

@@ -21,7 +21,7 @@ from showthrough.release import folder
 from tests.release.test_bucketized import KINDS, RECORDS, ROLES, ROWS, VALUES
 from tests.saying import refusing
 
-CARRIED = {"text", "whole", "number", "date", "huge", "category"}  # by CSV
+CARRIED = {"text", "whole", "number", "date", "huge", "category", "span"}  # by CSV
 
 
 def make(shape="rows", **more) -> Release:

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
+from showthrough.cli.ending import BAD_INPUT, INTERRUPTED, READER_LEFT, unwritable
 from showthrough.cli.flags import as_options, sentence
-from showthrough.cli.guarded import BAD_INPUT, INTERRUPTED, READER_LEFT, unwritable
 from showthrough.errors import ContradictionError, InternalError, NotConvergedError, ShowthroughError
 from showthrough.progress import Progress
 from showthrough.report.printable import printable

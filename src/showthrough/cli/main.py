@@ -18,6 +18,6 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # whoever started us may have it ignored
         signal.signal(signal.SIGINT, _interrupted)
     from showthrough.cli.app import app
-    from showthrough.cli.guarded import run
+    from showthrough.cli.ending import run
 
     run(lambda: app(prog_name="showthrough", standalone_mode=False))
