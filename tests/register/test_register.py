@@ -125,5 +125,5 @@ def test_locatability_beside_the_truth():
         ({"M": {"id": [77], "group": [1]}}, "lists nobody"),
         ({"M": {"id": [1]}}, "no column 'group'"),
     ]:
-        with pytest.raises(InputError, match=words):
+        with refusing(InputError, match=words):
             post.locatability(truth)

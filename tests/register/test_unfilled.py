@@ -143,7 +143,7 @@ def test_the_command_names_its_option(tmp_path, monkeypatch):
     words = " ".join(done.out.split())
     assert "give it with --hierarchy education=FILE." in words
     assert "Graduate" not in words
-    dry = " ".join(run("audit", "G.csv", *options, "--dry-run").out.split())
+    dry = " ".join(run("audit", "G.csv", *options, "--dry-run", "--audience", "internal").out.split())
     assert "'Graduate' in 2" in dry
     (tmp_path / "tree.csv").write_text("\n".join(";".join(row) for row in TREE))
     done = run("audit", "G.csv", *options, "--hierarchy", "education=tree.csv")

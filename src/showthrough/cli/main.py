@@ -1,10 +1,17 @@
-"""The command ``showthrough``: ready to be interrupted before anything is loaded."""
+"""The command ``showthrough``: ready to be interrupted before anything is loaded.
+
+Nothing is imported above `main` that Python has not loaded by itself: each import is a moment in which an
+interruption would end in a traceback.
+"""
 
 from __future__ import annotations
 
+import _signal as signals  # type: ignore[import-not-found]  # `signal` without the modules that it loads
 import os
-import signal
-from types import FrameType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:
@@ -15,8 +22,8 @@ def _interrupted(_number: int, _frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run the command; whatever happens ends in an exit code and a sentence."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # whoever started us may have it ignored
-        signal.signal(signal.SIGINT, _interrupted)
+    if signals.getsignal(signals.SIGINT) is signals.default_int_handler:  # whoever started us may have it ignored
+        signals.signal(signals.SIGINT, _interrupted)
     from showthrough.cli.app import app
     from showthrough.cli.ending import run
 
