@@ -9,10 +9,15 @@ python3 run.py COMMAND ...   set up, then run: showthrough COMMAND ...
 
 from __future__ import annotations
 
-import hashlib
 import os
-import subprocess
+import signal
 import sys
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # an interrupted set-up is begun again the next time
+
+import hashlib
+import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -61,7 +66,10 @@ def main() -> int:
         steps = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
         return max(subprocess.run([PYTHON, "-m", *step], cwd=HERE, check=False).returncode for step in steps)
     started_as = {**os.environ, "SHOWTHROUGH_COMMAND": "python3 run.py"}
-    return subprocess.run([PYTHON, "-m", "showthrough", *words], env=started_as, check=False).returncode
+    command = [str(PYTHON), "-m", "showthrough", *words]
+    if os.name != "nt":
+        os.execve(command[0], command, started_as)  # the command itself hears signals, and nobody kills it half done
+    return subprocess.run(command, env=started_as, check=False).returncode
 
 
 if __name__ == "__main__":

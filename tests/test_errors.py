@@ -18,6 +18,7 @@ from showthrough.errors import (
     UnknownPersonError,
     UnknownValueError,
 )
+from showthrough.said import private
 
 KINDS = [k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, ShowthroughError)]
 SPECIAL = {
@@ -62,7 +63,28 @@ def test_parameters_default_to_none():
 
 def test_a_kernel_speaks_of_codes_and_people_of_values():
     error = NotEligibleError(3, "value code 1", code=1, reason="is too frequent.")
-    assert str(error) == "The new records are not 3-eligible: value code 1 is too frequent."
+    assert error.internal == "The new records are not 3-eligible: value code 1 is too frequent."
     named = error.naming("the value 'Flu'")
-    assert str(named) == named.shareable == "The new records are not 3-eligible: the value 'Flu' is too frequent."
+    assert named.internal == "The new records are not 3-eligible: the value 'Flu' is too frequent."
+    assert str(named) == named.shareable == "The new records are not 3-eligible: a value is too frequent."
     assert named.code == 1
+
+
+def test_what_everybody_reads_is_the_text_of_the_exception():
+    error = InputError(f"Row 3: {private('Flu', 'a value')} is not listed.", parameters=("k",))
+    assert str(error) == error.shareable == "Row 3: a value is not listed."
+    assert error.internal == "Row 3: Flu is not listed."
+    assert "Flu" not in repr(error)
+    above = InputError(f"In the file: {error.said}")
+    assert (str(above), above.internal) == (
+        "In the file: Row 3: a value is not listed.",
+        "In the file: Row 3: Flu is not listed.",
+    )
+
+
+def test_marks_in_data_hide_and_show_nothing():
+    """A cell may hold the marks themselves: it neither opens what is private nor closes it early."""
+    odd = "\ufdd2Flu\ufdd0\ufdd1"
+    error = InputError(f"Row {private(odd)} of {odd}x is bad.")
+    assert "Flu" not in str(error).partition(" of ")[0]
+    assert not set("\ufdd0\ufdd1\ufdd2") & set(str(error) + error.internal)

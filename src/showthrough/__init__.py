@@ -6,9 +6,11 @@ The public names load on first use, so importing the package pulls in neither Nu
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as typing has it, which takes its time to load: a command is to hear interruptions before
 if TYPE_CHECKING:
+    from typing import Any
+
     from showthrough import errors as errors
     from showthrough.auditing.audit import Audit as Audit
     from showthrough.auditing.audit import audit as audit

@@ -21,8 +21,9 @@
     ├── Cancelled                 the caller asked long work to end
     └── InternalError             our bug: please report it
 
-Messages come in two audiences. ``str(error)`` is for the person at the keyboard and may name
-ids; ``error.shareable`` never does and is what a log may keep.
+Messages come in two audiences. ``str(error)``, which tracebacks and logs show, names files, columns, row numbers
+and counts, never an id, a value, a label or a cell; ``error.internal`` tells all. ``error.said`` is the text that
+both are made from (`showthrough.said`), for errors that quote another one.
 
 Nobody reads a message to decide what to do next: whatever a caller may want to tell apart is a type,
 and what it may want to know rides along. Messages name parameters as Python spells them,
@@ -36,17 +37,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from showthrough import said
+
 if TYPE_CHECKING:
     import polars as pl
 
 
 class ShowthroughError(Exception):
-    """Root of the tree."""
+    """Root of the tree; ``str`` of it is for everybody, ``internal`` may name ids and values."""
 
     def __init__(self, message: str, *, shareable: str | None = None, parameters: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
-        self.shareable = message if shareable is None else shareable
+        self.said = message if shareable is None else said.private(message, instead=shareable)
+        self.internal, self.shareable = said.internal(self.said), said.shareable(self.said)
         self.parameters = parameters
+        super().__init__(self.shareable)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # what rides along is given by keyword, which exceptions do not pickle by themselves
@@ -97,7 +101,7 @@ class NotEligibleError(InputError):
     """New records too many of which share a value; ``code`` is its code among the values that were given."""
 
     def __init__(self, m: int, value: str, *, code: int, reason: str) -> None:
-        super().__init__(f"The new records are not {m}-eligible: {value} {reason}")
+        super().__init__(f"The new records are not {m}-eligible: {said.private(value, 'a value')} {reason}")
         self.m, self.code, self.reason = m, code, reason
 
     def naming(self, value: str) -> NotEligibleError:

@@ -191,7 +191,7 @@ def test_a_requirement_out_of_reach_names_the_value_and_what_would_do():
     for method in ("mondrian", "local-recoding", "full-domain"):
         with pytest.raises(InputError) as refused:
             make(table, method, [st.FrequencyLDiversity(2)])
-        said = str(refused.value)
+        said = refused.value.internal
         assert "'flu', makes up 70.0 % of the 10 rows" in said
         assert "lower frequency l-diversity to 1.428" in said.lower()
         assert "leave out 4 rows with that value" in said

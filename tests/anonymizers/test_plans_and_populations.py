@@ -16,6 +16,7 @@ from showthrough.release.folder import fill, reserve
 from showthrough.storage.unit import Unit
 from tests.anonymizers.raw_tables import QUASI, covered, fits, groups_of, raw_tables
 from tests.anonymizers.test_anonymize import ROLES, example
+from tests.saying import refusing
 
 K3 = [st.KAnonymity(3)]
 GENERAL = ["mondrian", "mondrian-relaxed", "local-recoding", "full-domain"]
@@ -66,7 +67,7 @@ def test_plans_that_do_not_fit(tmp_path):
     with pytest.raises(InputError, match="24 of 24 rows would have to be suppressed, at most 0 are allowed"):
         st.anonymize(far, criteria=K3, plan=plan, **ROLES)
     levels = {"version": 1, "quasi": QUASI, "levels": {"age": 7, "place": 0, "job": 0}}
-    with pytest.raises(InputError, match="level 7 for 'age', which has levels 0 to 1"):
+    with refusing(InputError, match="level 7 for 'age', which has levels 0 to 1"):
         st.anonymize(table, criteria=K3, plan=levels, **ROLES)
     (tmp_path / "plan.json").write_text("{")
     with pytest.raises(FileError, match="is not a plan: expected JSON"):
@@ -75,6 +76,30 @@ def test_plans_that_do_not_fit(tmp_path):
         st.anonymize(table, criteria=K3, plan={"quasi": QUASI}, **ROLES)
     with pytest.raises(FileError):
         st.anonymize(table, criteria=K3, plan=tmp_path / "nothing.json", **ROLES)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        [], "x", {}, {"version": 1, "quasi": [["a"]], "levels": {}}, {"version": 1, "quasi": QUASI, "levels": [1]},
+        {"version": 1, "quasi": QUASI, "cells": 3}, {"version": 1, "quasi": 5, "levels": {}},
+        {"version": 1, "quasi": QUASI, "levels": {}, "cells": {}}, {"version": "1", "quasi": QUASI, "levels": {}},
+        {"version": 1, "quasi": QUASI, "levels": {"age": True, "place": 0, "job": 0}},
+        {"version": 1, "quasi": QUASI, "levels": {"age": "zq", "place": None, "job": []}},
+        {"version": 1, "quasi": QUASI, "cells": {"age": [1], "place": [], "job": [[]]}},
+        {"version": 1, "quasi": QUASI, "cells": {"age": ["["], "place": ["x"], "job": ["y"]}},
+    ],
+)  # fmt: skip
+def test_a_malformed_plan_is_a_sentence(tmp_path, plan):
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    with refusing(InputError, hidden=("zq",)):
+        st.anonymize(example(), criteria=K3, plan=tmp_path / "plan.json", **ROLES)
+
+
+def test_a_plan_that_is_nested_too_deeply_is_a_sentence(tmp_path):
+    (tmp_path / "plan.json").write_text("[" * 100_000)
+    with refusing(InputError, match="is not a plan: expected JSON"):
+        st.anonymize(example(), criteria=K3, plan=tmp_path / "plan.json", **ROLES)
 
 
 def in_population(release, people: pl.DataFrame) -> dict[tuple, int]:

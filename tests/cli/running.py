@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from unittest import mock
@@ -30,6 +31,7 @@ def run(*arguments: object, encoding: str = "utf-8", columns: int | None = None)
     environment = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
     if columns is not None:
         environment["COLUMNS"] = str(columns)
+    heard = signal.getsignal(signal.SIGINT)
     with (
         mock.patch.multiple(sys, argv=argv, stdout=streams[0], stderr=streams[1]),
         mock.patch.dict(os.environ, environment, clear=True),
@@ -38,6 +40,8 @@ def run(*arguments: object, encoding: str = "utf-8", columns: int | None = None)
             main()
         except SystemExit as end:
             code = int(end.code or 0)
+        finally:
+            signal.signal(signal.SIGINT, heard)
     out, err = (stream.buffer.getvalue().decode(encoding) for stream in streams)
     assert "Traceback" not in out + err
     return Done(code, out, err)

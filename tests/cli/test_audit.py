@@ -238,10 +238,11 @@ def test_control_characters_do_not_reach_the_terminal(home):
     assert "\x1b" not in done.out
     table([(persons(1), ["\x1b[2Jevil"])]).write_csv("A.csv")
     table([(persons(1), ["b"])]).write_csv("B.csv")
-    done = run("audit", "A.csv", "B.csv", *ROLES, "--changed", "refuse")
+    done = run("audit", "A.csv", "B.csv", *ROLES, "--changed", "refuse", "--audience", "internal")
     assert done.code == 2
     assert "\\x1b[2Jevil" in done.err
     assert "\x1b" not in done.err
+    assert "evil" not in run("audit", "A.csv", "B.csv", *ROLES, "--changed", "refuse").err
 
 
 def _umask() -> int:

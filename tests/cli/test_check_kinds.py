@@ -142,8 +142,11 @@ def test_counterfeits_are_told(home):
 
 
 def test_trees(home):
-    done = run("check", "plain.csv", *ROLES, "--hierarchy", "disease=disease.csv", "--tree", "disease")
-    assert "├── lung" in done.out
+    drawn = ["check", "plain.csv", *ROLES, "--hierarchy", "disease=disease.csv", "--tree", "disease"]
+    assert "├── lung" in run(*drawn, "--audience", "internal").out
+    everybody = run(*drawn).out
+    assert "level 1: 2 labels" in everybody
+    assert "lung" not in everybody
     refused = run("check", "plain.csv", *ROLES, "--tree", "zip")
     assert (refused.code, refused.out) == (2, "")
     assert "--hierarchy zip=FILE" in " ".join(refused.err.split())

@@ -81,7 +81,7 @@ FAULTS = {
     "changed value": (lambda: two([(P[:2], ["a", "b"])], [(P[:2], ["c", "d"])]), "no value is in all", P[:1]),
     "no member can": (
         lambda: two([(P[:2], ["a", "b"])], [(P[:1], ["a"]), (P[1:3], ["a", "c"])]),
-        "publishes b 1 time",
+        "1 time(s), but each of the 2 persons",
         P[:2],
     ),
     "counts clash": (lambda: two([THREE[0]], [THREE[1]]), "no assignment of values to persons fits", P[:3]),
@@ -108,7 +108,7 @@ FAULTS = {
     "missing roles": (lambda: ["good.csv"], "name its columns with --id, --sensitive, --group.", []),
     "role twice": (lambda: with_options("--group", "pseudonym"), "The column 'pseudonym' is named twice", []),
     "counts do not fit": (lambda: write_values(f"{COUNTS}\n1,Flu,2\n"), "has 3 persons but its counts add up to 2", []),
-    "no persons": (lambda: write_values(f"{COUNTS}\n1,Flu,3\n2,Flu,1\n"), "'2' has values but no persons", []),
+    "no persons": (lambda: write_values(f"{COUNTS}\n1,Flu,3\n2,Flu,1\n"), "has values but no persons", []),
     "ids as counts": (lambda: write_values(f"{COUNTS}\n1,Flu,{P[1]}\n"), "expected a whole number", P[1:2]),
     "values missing": (
         lambda: [*write_values(f"{COUNTS}\n1,Flu,3\n"), "good.csv"],

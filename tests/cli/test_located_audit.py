@@ -49,9 +49,18 @@ def test_internal_output_names_persons_but_never_their_quasi_identifiers(home):
 
 
 def test_a_dry_run_tells_how_cells_were_read_and_infers_nothing(home):
-    done = run("audit", *HOSPITALS, "--dry-run")
+    done = run("audit", *HOSPITALS, "--dry-run", "--audience", "internal")
     assert done.code == 0
     assert "5 characters as in 130**" in done.out
+    assert "Nothing was inferred" in done.out
+
+
+def test_a_dry_run_shows_cells_to_internal_readers_alone(home):
+    done = run("audit", *HOSPITALS, "--dry-run")
+    assert done.code == 0
+    assert "different cells" in done.out
+    assert "130**" not in done.out
+    assert "--audience internal" in done.out
     assert "Nothing was inferred" in done.out
     assert not any(word in done.out for word in SECRET)
 
@@ -86,13 +95,13 @@ def test_presence_lists_and_the_register_of_another_name(home):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--present", "H9=people.csv"], "--present names 'H9'"),
+        (["--present", "H9=people.csv"], "--present names an unknown one"),
         (["--present", "H1"], "--present takes NAME=FILE"),
         (["--present", "H1=no.txt"], "There is no file no.txt"),
         (["--present", "H1=H2.csv"], "None of the 13 ids said to be in H1"),
-        (["--hierarchy", "nope=zip.csv"], "--hierarchy names 'nope'"),
+        (["--hierarchy", "nope=zip.csv"], "--hierarchy names an unknown one"),
         (["--hierarchy", "zip=no.csv"], "There is no file no.csv"),
-        (["--value-map", "X=map.csv"], "--value-map names 'X'"),
+        (["--value-map", "X=map.csv"], "--value-map names an unknown one"),
         (["--value-map", "H1=people.csv"], "a value map has two"),
         (["--people", "people.csv"], "what this command reads"),
         (["--kind", "pram"], "not covered"),

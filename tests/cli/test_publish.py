@@ -182,7 +182,7 @@ def test_an_existing_folder_is_kept(home):
         (["--k-map", 4, "-o", "D1"], "--population"),
         (["--k", 4, "--missing", "guess", "-o", "D1"], "refuse, value, suppress"),
         (["--k", 4, "--plan", "nothing.json", "-o", "D1"], "nothing.json"),
-        (["--k", 4, "--format", "xlsx", "-o", "D1"], "xlsx"),
+        (["--k", 4, "--format", "xlsx", "-o", "D1"], "--format is csv or parquet"),
         (["--k", 4, "--kind", "pdf", "-o", "D1"], "output is one of"),
         (["--k", 4, "--max-posterior", 0.5, "-o", "D1"], "--strategy guarded"),
         (["--k", 4, "--cells", "wide", "-o", "D1"], "tight, recursion"),

@@ -6,6 +6,7 @@ import pytest
 from showthrough import infer, read_history
 from showthrough.errors import InputError, ShowthroughError
 from showthrough.register.history_file import files_of
+from tests.saying import refusing
 
 MIXED = """
 [[release]]
@@ -110,7 +111,7 @@ def test_every_file_it_names(home):
 )
 def test_wrong_entries(home, text, words):
     (home / "history.toml").write_text(text)
-    with pytest.raises(InputError, match=words):
+    with refusing(InputError, match=words):
         read_history(home / "history.toml")
 
 
@@ -131,7 +132,7 @@ def test_wrong_entries(home, text, words):
 def test_wrong_registers(home, register, words):
     text = MIXED[: MIXED.index("[register]")]
     (home / "history.toml").write_text(f"{text}[register]\n{register}\n")
-    with pytest.raises(ShowthroughError, match=words):
+    with refusing(ShowthroughError, match=words):
         read_history(home / "history.toml")
 
 

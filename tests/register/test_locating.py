@@ -91,7 +91,7 @@ def test_a_cell_that_cannot_be_read_is_named_by_file_and_row(tmp_path):
     people = Register.of(pl.DataFrame({"id": [1], "age": [25]}))
     with pytest.raises(ReleaseError, match=r"G\.csv, row 4, column 'age'.*Forms understood") as caught:
         locate(release, "G", people)
-    assert "[4 to" in str(caught.value)
+    assert "[4 to" in caught.value.internal
     assert "[4 to" not in caught.value.shareable
     counted = tmp_path / "C.csv"
     counted.write_text("age,v,n\n2*,a,1\n2*,b,1\n30,a,0\n[4 to,b,1\n")

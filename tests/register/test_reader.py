@@ -9,6 +9,7 @@ from showthrough import Register, Release, infer
 from showthrough.errors import InputError
 from showthrough.register.reader import Reader, telling
 from showthrough.table.frozen import Frozen
+from tests.saying import refusing
 
 PEOPLE = pl.DataFrame({"id": ["1", "2"], "age": ["21", "22"]})
 TOLD = Release.generalized(pl.DataFrame({"age": ["21", "22"], "v": ["a", "b"]}), sensitive="v", quasi=["age"], name="G")
@@ -38,7 +39,7 @@ def test_releases_without_values_join_the_register_and_declared_values_the_domai
     ],
 )
 def test_what_makes_no_sense_is_refused_when_the_reader_is_made(given, told):
-    with pytest.raises(InputError, match=told):
+    with refusing(InputError, match=told):
         Reader.of([TOLD], **given)
 
 

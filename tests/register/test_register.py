@@ -5,6 +5,7 @@ import pytest
 
 from showthrough import Register, Release, infer, read_register
 from showthrough.errors import InputError, UnknownPersonError
+from tests.saying import refusing
 
 PEOPLE = pl.DataFrame({"id": ["1", "2", "3"], "age": [21, 22, None], "in_G": ["yes", "", "No"]})
 
@@ -84,7 +85,7 @@ def test_who_is_in_no_release_does_not_appear_and_is_called_unknown():
     post = infer([release()], register=register)
     assert post.to_frame()["id"].unique().to_list() == ["in"]
     for stranger in ("out", "nobody", 5, None):
-        with pytest.raises(UnknownPersonError, match="No release holds a person"):
+        with refusing(UnknownPersonError, match="No release holds a person"):
             post.of(stranger)
 
 
@@ -124,5 +125,5 @@ def test_locatability_beside_the_truth():
         ({"M": {"id": [77], "group": [1]}}, "lists nobody"),
         ({"M": {"id": [1]}}, "no column 'group'"),
     ]:
-        with pytest.raises(InputError, match=words):
+        with refusing(InputError, match=words):
             post.locatability(truth)

@@ -32,7 +32,7 @@ def alike(first: Release, second: Release) -> None:
 def refused(make, kind=InputError) -> str:
     with pytest.raises(kind) as caught:
         make()
-    return str(caught.value)
+    return caught.value.internal
 
 
 def blank_is_none(cell):

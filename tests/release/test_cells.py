@@ -10,6 +10,7 @@ from showthrough.errors import InputError, ReleaseError
 from showthrough.release.cells import CellKind, ColumnKind, covers, read_cells, understood
 from showthrough.table.files import read_table
 from showthrough.table.hierarchy import Hierarchy
+from tests.saying import refusing
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -176,7 +177,7 @@ def test_typed_columns():
     assert column(days).kind is ColumnKind.DATE
     assert column(pl.Series([30.0, 29.5])).texts == ["30.0", "29.5"]
     assert column(pl.Series([30, 29])).kind is ColumnKind.NUMBER
-    with pytest.raises(InputError, match="Expected the values as text"):
+    with refusing(InputError, match="Expected the values as text"):
         covers(column(["1"]), pl.Series([1]))
 
 
@@ -195,9 +196,7 @@ def test_labels_come_before_every_form():
     read = column(["None", "all", "NA", "{9th, Some}", "Some,9th"], hierarchy=school, missing=("None", "NA"))
     assert [cell.kind.value for cell in read.cells] == ["label", "any", "any", "set", "set"]
     assert read.cells[3].members == ("9th", "10th")
-    with pytest.raises(
-        ReleaseError, match=r"row 2, column 'q'.*'Many' cannot be read: it is no label of the hierarchy"
-    ):
+    with refusing(ReleaseError, match=r"row 2, column 'q'.*'Many' cannot be read: it is no label of the hierarchy"):
         column(["Some", "Many"], ["9th"], hierarchy=school)
 
 
@@ -208,7 +207,7 @@ def test_missing_values_are_chosen():
     assert covered(["?", "1-3"], ["1", "2", "?"], missing=("?",)) == [True, ["1", "2", "?"]]
     tree = Hierarchy.flat(countries)
     assert covered(["NA", "DE"], countries, hierarchy=tree) == [["NA"], ["DE"]], "a leaf is no gap"
-    with pytest.raises(ReleaseError, match=r"'\?' cannot be read"):
+    with refusing(ReleaseError, match=r"'\?' cannot be read"):
         column(["?", "1-3"], ["1", "2"])
 
 
@@ -255,7 +254,7 @@ def test_unknown_register_values_are_covered_by_every_cell():
     ],
 )
 def test_what_cannot_be_read(cells, domain, message):
-    with pytest.raises(ReleaseError, match=message) as caught:
+    with refusing(ReleaseError, match=message) as caught:
         column(cells, domain)
     assert "Other" not in caught.value.shareable
     assert "unknown" not in caught.value.shareable
@@ -299,7 +298,7 @@ def test_too_many_pairs_are_refused():
         read = column(cells, values)
         pairs = covers(read, text(values)).code.size
         assert covers(read, text(values), at_most=pairs).code.size == pairs
-        with pytest.raises(InputError, match="Link with fewer values"):
+        with refusing(InputError, match="Link with fewer values"):
             covers(read, text(values), at_most=pairs - 1)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from showthrough import Release, read_release
 from showthrough.errors import FileError, InputError, ReleaseError
 from tests.release.alike import CELLS, alike, blank_is_none, refused, slow_groups, slow_tally
+from tests.saying import refusing
 
 ROWS = {
     "zip": ["130**", "148**", "130**", "150**"],
@@ -48,7 +49,7 @@ def test_a_group_column():
     assert alone.records.width == 0
     assert alone.cells().rows() == [("x",), ("y",)]
     assert alone.to_frame().rows() == [("x", "AIDS", 1), ("x", "Flu", 2), ("y", "Flu", 3)]
-    with pytest.raises(ReleaseError, match=r"group 'x' shows more than one cell in column 'zip'"):
+    with refusing(ReleaseError, match=r"group 'x' shows more than one cell in column 'zip'"):
         Release.counted({**frame, "g": ["x", "x", "y", "z"]}, sensitive="condition", group="g")
 
 
@@ -65,7 +66,7 @@ def test_refusals():
         lambda: Release.counted({**ROWS, "condition": ["", "Flu", "AIDS", "Flu"]}, sensitive="condition")
     )
     assert "neither quasi-identifiers nor a group column" in refused(lambda: make(quasi=[]))
-    with pytest.raises(InputError, match="needs a sensitive column"):
+    with refusing(InputError, match="needs a sensitive column"):
         Release.counted(ROWS, sensitive=None)
 
 
@@ -76,12 +77,12 @@ def test_counts_as_text_or_numbers(count):
 
 @pytest.mark.parametrize("count", [[-1, 1, 1, 1], ["x", "1", "1", "1"], [0.5, 1, 1, 1], [None, 1, 1, 1]])
 def test_counts_that_are_none(count):
-    with pytest.raises(ReleaseError, match=r"row 1 has .* in column 'count'; expected a whole number, 0 or more\."):
+    with refusing(ReleaseError, match=r"row 1 has .* in column 'count'; expected a whole number, 0 or more\."):
         Release.counted({**ROWS, "count": count}, sensitive="condition")
 
 
 def test_counts_beyond_all_tables():
-    with pytest.raises(ReleaseError, match=r"add up to more than 9007199254740992"):
+    with refusing(ReleaseError, match=r"add up to more than 9007199254740992"):
         Release.counted({**ROWS, "count": [2**62, 2**62, 2**62, 1]}, sensitive="condition")
 
 
@@ -106,7 +107,7 @@ def test_any_counts_come_back(tmp_path_factory, rows, parquet):
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     kept = [(blank_is_none(a), blank_is_none(b), v, n) for a, b, v, n in rows]
     if not sum(n for *_, n in rows):
-        with pytest.raises(ReleaseError, match="every count is 0"):
+        with refusing(ReleaseError, match="every count is 0"):
             Release.counted(frame, sensitive="", count="n")
         return
     release = Release.counted(frame, sensitive="", count="n")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from showthrough import Release, read_release
 from showthrough.errors import ReleaseError
 from tests.release.alike import alike, refused
+from tests.saying import refusing
 
 ROLES = {"id": "id", "sensitive": "disease", "group": "group"}
 ROWS = {
@@ -120,7 +121,7 @@ def test_rows_without_ids_do_not_tell_who_is_a_counterfeit():
     assert release.records.columns == ["zip", "group"]
     assert release.records.height == 6
     assert release.members == 4
-    with pytest.raises(ReleaseError, match="publishes no ids"):
+    with refusing(ReleaseError, match="publishes no ids"):
         release.groups()
     assert release.cells().rows() == [(1, "1"), (1, "2"), (1, "9"), (2, "3"), (2, None), (2, "4")]
     linked = release.with_link({"id": list("dcba"), "group": [2, 2, 1, 1]})

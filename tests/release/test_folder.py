@@ -20,8 +20,9 @@ from showthrough.errors import FileError, InputError
 from showthrough.release import folder
 from showthrough.storage import system
 from tests.release.test_bucketized import KINDS, RECORDS, ROLES, ROWS, VALUES
+from tests.saying import refusing
 
-CARRIED = {"text", "whole", "number", "date", "huge", "category"}  # by CSV
+CARRIED = {"text", "whole", "number", "date", "huge", "category", "span"}  # by CSV
 
 
 def make(shape="rows", **more) -> Release:
@@ -42,7 +43,7 @@ def same(first: Release, second: Release) -> None:
 def refused(act) -> str:
     with pytest.raises(FileError) as caught:
         act()
-    return str(caught.value)
+    return caught.value.internal
 
 
 def edit(home: Path, old: str, new: str) -> None:
@@ -208,7 +209,7 @@ def test_parameters_of_many_types(tmp_path):
 
 @pytest.mark.parametrize("value", [None, object(), {1, 2}])
 def test_parameters_that_cannot_be_written(tmp_path, value):
-    with pytest.raises(InputError, match=r"^The parameter 'x' cannot be written to release\.toml: expected text"):
+    with refusing(InputError, match=r"^The parameter 'x' cannot be written to release\.toml: expected text"):
         make(parameters={"x": value}).save(tmp_path / "D")
     assert not list(tmp_path.iterdir())
 
@@ -299,7 +300,7 @@ def test_foreign_manifests(tmp_path, old, new, message):
 def test_a_manifest_that_names_a_missing_column(tmp_path):
     make().save(tmp_path / "D")
     edit(tmp_path / "D", 'quasi = ["zip"]', 'quasi = ["age"]')
-    with pytest.raises(InputError, match=r"rows\.csv has no column 'age'\. Its columns are: 'id', 'zip'"):
+    with refusing(InputError, match=r"rows\.csv has no column 'age'\. Its columns are: 'id', 'zip'"):
         read_release(tmp_path / "D")
 
 
@@ -389,7 +390,7 @@ def test_interruption_leaves_the_old_state(tmp_path, monkeypatch, fault, overwri
         make("pair").save(tmp_path / "D", overwrite=overwrite)
     monkeypatch.undo()
     if isinstance(fault, OSError):
-        assert str(caught.value).endswith("D cannot be written: no space left on device.")
+        assert caught.value.internal.endswith("D cannot be written: no space left on device.")
     assert [p.name for p in tmp_path.iterdir()] == (["D"] if overwrite else [])
     if overwrite:
         same(read_release(tmp_path / "D"), make())

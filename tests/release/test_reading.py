@@ -13,6 +13,7 @@ from showthrough.errors import FileError, InputError, ReleaseError
 from showthrough.release.reading import fill_roles
 from showthrough.release.roles import Given
 from tests.release.test_bucketized import RECORDS, ROLES, ROWS, TALLY, VALUES
+from tests.saying import refusing
 
 
 @pytest.fixture
@@ -63,30 +64,30 @@ def test_missing_roles(home):
 
 
 def test_missing_file_comes_before_missing_roles(home):
-    with pytest.raises(FileError, match=r"^There is no file .*D9\.csv\.$"):
+    with refusing(FileError, match=r"^There is no file .*D9\.csv\.$"):
         read_release(home / "D9.csv")
 
 
 def test_messages_name_the_file(home):
     (home / "sub").mkdir()
     (home / "sub" / "D1.csv").write_text("id,group,disease\n1,,Flu\n")
-    with pytest.raises(ReleaseError, match=r"sub/D1\.csv: the person in row 1 has no group"):
+    with refusing(ReleaseError, match=r"sub/D1\.csv: the person in row 1 has no group"):
         read_release(home / "sub" / "D1.csv", **ROLES)
     (home / "values.csv").write_text("group,disease,count\n1,Flu,x\n")
-    with pytest.raises(ReleaseError, match=r"values\.csv: row 1 has 'x' in column 'count'"):
+    with refusing(ReleaseError, match=r"values\.csv: row 1 has 'x' in column 'count'"):
         read_release(home / "records.csv", home / "values.csv", **ROLES)
 
 
 def test_a_release_folder_holds_its_own_values(home):
     read_release(home / "D1.csv", **ROLES).save(home / "folder")
-    with pytest.raises(InputError, match="is a release folder, which holds its own values"):
+    with refusing(InputError, match="is a release folder, which holds its own values"):
         read_release(home / "folder", home / "values.csv")
 
 
 def test_encoding_is_for_both_tables(home):
     text = (home / "values.csv").read_text().replace("HIV", "Häm")
     (home / "values.csv").write_text(text, encoding="latin-1")
-    with pytest.raises(FileError, match=r"values\.csv is not utf-8 text"):
+    with refusing(FileError, match=r"values\.csv is not utf-8 text"):
         read_release(home / "records.csv", home / "values.csv", **ROLES)
     release = read_release(home / "records.csv", home / "values.csv", encoding="latin-1", **ROLES)
     assert "Häm" in release.counts()["value"].to_list()
@@ -126,7 +127,7 @@ def plain(tmp_path):
 )
 def test_the_kind_of_plain_files(plain, file, roles, kind):
     if kind is None:
-        with pytest.raises(InputError, match=r"named twice|has no group"):
+        with refusing(InputError, match=r"named twice|has no group"):
             read_release(plain / file, **roles)
         return
     release = read_release(plain / file, **roles)
@@ -162,12 +163,12 @@ def test_the_kind_of_plain_files(plain, file, roles, kind):
     ],
 )
 def test_what_plain_files_need(plain, file, roles, message):
-    with pytest.raises(InputError, match=message):
+    with refusing(InputError, match=message):
         read_release(plain / file, **roles)
 
 
 def test_only_bucketized_releases_are_pairs(plain):
-    with pytest.raises(InputError, match="only a bucketized release has a second table of values"):
+    with refusing(InputError, match="only a bucketized release has a second table of values"):
         read_release(plain / "G.csv", plain / "C.csv", kind="generalized", sensitive="condition", quasi=["zip"])
 
 
@@ -187,7 +188,7 @@ def test_value_maps(plain):
         ("a,b\nAIDS,\n", "row 1 has an empty cell"),
     ):
         (plain / "map.csv").write_text(text)
-        with pytest.raises(InputError, match=message):
+        with refusing(InputError, match=message):
             read_release(plain / "G.csv", value_map=plain / "map.csv", **roles)
 
 
@@ -201,7 +202,7 @@ def test_hierarchies_come_as_objects_files_or_trees(plain):
     assert read(tree).hierarchies["zip"] is tree
     assert read(plain / "zip.csv").hierarchies["zip"].leaves == tree.leaves
     assert read({"*": ["13012", "13053"]}).hierarchies["zip"].leaves == tree.leaves
-    with pytest.raises(InputError, match="hierarchy"):
+    with refusing(InputError, match="hierarchy"):
         read(object())
 
 
@@ -214,7 +215,7 @@ def test_roles_from_a_description():
     described = {"who": Info("id"), "zip": Info("quasi"), "age": Info("quasi"), "v": Info("sensitive"), "x": Info(None)}
     assert fill_roles(Given(), described) == Given("who", "v", None, ("zip", "age"))
     assert fill_roles(Given(sensitive="w", quasi=["a"]), described) == Given("who", "w", None, ["a"])
-    with pytest.raises(InputError, match="2 columns are described as id: name the one that is meant with id="):
+    with refusing(InputError, match="2 columns are described as id: name the one that is meant with id="):
         fill_roles(Given(), {"a": Info("id"), "b": Info("id")})
     assert fill_roles(Given(id="b"), {"a": Info("id"), "b": Info("id")}).id == "b"
 

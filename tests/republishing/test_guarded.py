@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 
 import numpy as np
 import polars as pl
@@ -15,10 +16,12 @@ from showthrough import (
     KAnonymity,
     MUniqueness,
     Policy,
+    Release,
     anonymize,
     infer,
 )
 from showthrough.errors import InputError, PolicyError
+from showthrough.republishing.search import Search
 from showthrough.republishing.tied import joint
 from tests.republishing.changing import raw_tables
 
@@ -160,8 +163,8 @@ def test_a_refusal_names_who_is_exposed_already_but_not_to_everybody():
     history, table = exposed_history()
     with pytest.raises(PolicyError) as problem:
         guard(table, history, Policy(max_posterior=0.5))
-    assert "Earlier releases already put" in str(problem.value)
-    assert "Concerned: a, b" in str(problem.value) or "Concerned: a, n, b" in str(problem.value)
+    assert "Earlier releases already put" in problem.value.internal
+    assert "Concerned: a, b" in problem.value.internal or "Concerned: a, n, b" in problem.value.internal
     assert "Concerned" not in problem.value.shareable
     assert set(problem.value.breaches["id"]) == {"a", "b", "n"}
     release = guard(table, history, Policy(max_posterior=0.5), exposed="accept")
@@ -179,8 +182,51 @@ def test_a_table_that_nothing_can_be_made_of_is_refused_in_words():
         guard(table, [], Policy(max_posterior=0.5), hold_back=False)
     told = problem.value.shareable
     assert "No release of this table was found" in told
-    assert "hold_back=True" in told
+    assert "hold_back=True (with 1 records held back)" in told
+    assert "came to its end" in told
     assert guard(table, [], Policy(max_posterior=0.5)).made.suppressed == 1
+
+
+def test_a_refusal_suggests_only_what_was_seen_to_work():
+    """In the first table holding back helps and a weaker limit does, in the second nothing does."""
+    ids, same = ["a", "b", "c"], {"age": [1, 2, 3], "zip": ["z"] * 3}
+    criteria = [FrequencyLDiversity(1)]
+    for values, held, limit in ((["x", "x", "y"], True, 2 / 3), (["x", "x", "x"], False, None)):
+        table = pl.DataFrame({"id": ids, **same, "value": values})
+        with pytest.raises(PolicyError) as problem:
+            guard(table, [], Policy(max_posterior=0.5), hold_back=False, method="mondrian", criteria=criteria)
+        told = problem.value.shareable
+        assert ("This would do" in told) == held
+        assert ("hold_back=True" in told) == held
+        assert ("Holding records back was tried too and does not help" in told) == (not held)
+        named = re.search(r"max_posterior=([0-9.]+)", told)
+        assert (named is None) == (limit is None), told
+        if named:
+            assert limit <= float(named[1]) <= limit + 0.001
+            weaker = Policy(max_posterior=float(named[1]))
+            done = guard(table, [], weaker, hold_back=False, method="mondrian", criteria=criteria)
+            assert done.made.suppressed == 0
+        assert "within 600 s" not in told
+        assert not re.search(r"\b[abc]\b(?! )", "".join(re.findall(r"Concerned.*", told)))
+
+
+def test_time_is_blamed_only_where_it_ended_the_search(monkeypatch):
+    table = pl.DataFrame({"id": list("abc"), "age": [1, 2, 3], "zip": ["z"] * 3, "value": ["x"] * 3})
+    for late in (False, True):
+        monkeypatch.setattr(Search, "late", property(lambda _, late=late: late))
+        with pytest.raises(PolicyError) as problem:
+            guard(table, [], Policy(max_posterior=0.5), hold_back=True)
+        told = str(problem.value)
+        assert ("ended the search" in told) == ("More time may find one" in told) == late
+        assert ("came to its end" in told) == ("More time would not change that" in told) == (not late)
+
+
+def test_a_review_is_true_if_it_holds():
+    release = Release.bucketized({"id": ["a", "b"], "g": [1, 1], "v": ["x", "y"]}, id="id", group="g", sensitive="v")
+    post = infer([release])
+    for limit in (0.4, 0.6):
+        review = Policy(max_posterior=limit).review(post)
+        assert bool(review) is review.holds is (limit > 0.5)
 
 
 def test_merging_costs_nothing_where_m_invariance_needs_counterfeits():

@@ -7,26 +7,27 @@ import pytest
 
 from showthrough.errors import FileError
 from showthrough.table.files import parse_table, read_table
+from tests.saying import refusing
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(FileError, match=r"^There is no file .*none\.csv\.$"):
+    with refusing(FileError, match=r"^There is no file .*none\.csv\.$"):
         read_table(tmp_path / "none.csv")
 
 
 def test_folder_instead_of_a_file(tmp_path):
-    with pytest.raises(FileError, match="is a folder, expected a file"):
+    with refusing(FileError, match="is a folder, expected a file"):
         read_table(tmp_path)
 
 
 def test_file_inside_a_file(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(FileError, match="cannot be read: not a directory"):
+    with refusing(FileError, match="cannot be read: not a directory"):
         read_table(tmp_path / "file" / "d.csv")
 
 
 def test_name_too_long(tmp_path):
-    with pytest.raises(FileError, match="cannot be read: file name too long"):
+    with refusing(FileError, match="cannot be read: file name too long"):
         read_table(tmp_path / ("x" * 300))
 
 
@@ -38,7 +39,7 @@ def test_parquet_keeps_its_types(tmp_path):
 
 def test_parquet_without_rows(tmp_path):
     pl.DataFrame(schema={"id": pl.Int64}).write_parquet(tmp_path / "d.parquet")
-    with pytest.raises(FileError, match=r"d\.parquet is empty: it has columns but no rows\.$"):
+    with refusing(FileError, match=r"d\.parquet is empty: it has columns but no rows\.$"):
         read_table(tmp_path / "d.parquet")
 
 
@@ -47,7 +48,7 @@ def test_any_truncated_parquet_is_a_sentence():
     pl.DataFrame({"id": [f"zq-person-{k}" for k in range(9)]}).write_parquet(stream, compression="uncompressed")
     whole = stream.getvalue()
     for end in range(4, len(whole), 7):
-        with pytest.raises(FileError, match=r"^d is a damaged Parquet file") as caught:
+        with refusing(FileError, match=r"^d is a damaged Parquet file") as caught:
             parse_table(whole[:end], "d")
         assert caught.value.shareable == "d is a damaged Parquet file."
 
@@ -57,13 +58,13 @@ def test_a_panic_of_the_reader_is_a_sentence(monkeypatch):
         raise pl.exceptions.PanicException("index out of bounds")
 
     monkeypatch.setattr(pl, "read_parquet", panic)
-    with pytest.raises(FileError, match="is a damaged Parquet file"):
+    with refusing(FileError, match="is a damaged Parquet file"):
         parse_table(b"PAR1", "d")
 
 
 def test_two_readers_that_disagree_are_not_believed(monkeypatch):
     monkeypatch.setattr(pl, "read_csv", lambda *_, **__: pl.DataFrame({"a": ["1"]}))
-    with pytest.raises(FileError, match="2 rows were expected, 1 were read"):
+    with refusing(FileError, match="2 rows were expected, 1 were read"):
         parse_table(b"a\n1\n2\n", "d")
 
 
@@ -74,5 +75,5 @@ def test_what_the_parser_quotes_is_not_shared(monkeypatch):
     monkeypatch.setattr(pl, "read_csv", fail)
     with pytest.raises(FileError) as caught:
         parse_table(b"a\n1\n2\n", "d")
-    assert str(caught.value) == "d cannot be read as CSV (could not parse `zq-person-17` as text)."
+    assert caught.value.internal == "d cannot be read as CSV (could not parse `zq-person-17` as text)."
     assert caught.value.shareable == "d cannot be read as CSV."

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import InputError
+from showthrough.said import private
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.ragged import offsets, ranges, starts
 
@@ -106,12 +107,11 @@ def _check(sensitive: npt.NDArray[np.integer], l: int, drop: Ints, limit: int, n
     if needed > limit:
         code = int(frequent[0]) if len(frequent) else int(np.argmax(drop))
         most = int(np.count_nonzero(sensitive == code))
-        value = f"value code {code}" if names is None else f"the value {names[code]!r}"
+        value = f"value code {code}" if names is None else private(f"the value {names[code]!r}", "a value")
         raise InputError(
             f"The table is not {l}-eligible: Anatomy needs every value in at most one of {l} rows, but "
             f"{value} has {most} of {rows}: at most {rows // l} are possible. Lower l to {max(1, rows // most)}, or "
-            f"allow {needed} suppressed row{'' if needed == 1 else 's'}.",
-            shareable=f"The table is not {l}-eligible for Anatomy: some value has {most} of {rows} rows.",
+            f"allow {needed} suppressed row{'' if needed == 1 else 's'}."
         )
 
 

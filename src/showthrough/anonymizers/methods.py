@@ -158,7 +158,8 @@ def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Gro
 
 
 def _anatomy(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
-    l = max(int(np.ceil(_l_of(c))) for c in criteria)
+    most = table.rows + 1  # more values than that, or infinitely many, are out of reach alike
+    l = max(int(min(np.ceil(_l_of(c)), most)) for c in criteria)
     found = anatomy(
         table.value, l, seed=options.seed, suppression_limit=options.suppression_limit, names=table.values.to_list()
     )

@@ -26,6 +26,7 @@ from showthrough.release import manifest
 from showthrough.release.folder import checked_bytes, refuse_links_out
 from showthrough.release.kind import Shows
 from showthrough.release.release import Release
+from showthrough.said import private
 from showthrough.storage.leftovers import steady
 from showthrough.table.arrays import Codes
 from showthrough.table.files import read_bytes
@@ -59,10 +60,9 @@ def read_plan(given: Any) -> Mapping[str, Any]:
         where, raw = _plan_bytes(Path(given))
         try:
             plan = json.loads(raw.decode())
-        except ValueError:
+        except (ValueError, RecursionError):
             raise FileError(f"{where} is not a plan: expected JSON.") from None
-    fits = isinstance(plan, Mapping) and isinstance(plan.get("quasi"), list) and ("levels" in plan) != ("cells" in plan)
-    if not fits or plan.get("version") != VERSION:
+    if not _well_formed(plan) or plan.get("version") != VERSION:
         raise FileError(f"{where} is not a plan of version {VERSION}: expected quasi, and either levels or cells.")
     return plan
 
@@ -80,6 +80,15 @@ def _plan_bytes(given: Path) -> tuple[str, bytes]:
         return read_bytes(path) if listed is None else checked_bytes(path, listed)
 
     return os.fspath(path), steady(home, read)
+
+
+def _well_formed(plan: Any) -> bool:
+    """Whether it names columns, and tells one thing of each."""
+    if not isinstance(plan, Mapping) or ("levels" in plan) == ("cells" in plan):
+        return False
+    quasi, told = plan.get("quasi"), plan.get("levels", plan.get("cells"))
+    named = isinstance(quasi, (list, tuple)) and all(isinstance(name, str) for name in quasi)
+    return named and isinstance(told, Mapping)
 
 
 def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], options: Options) -> Groups:
@@ -110,8 +119,10 @@ def _by_levels(table: Table, levels: Mapping[str, Any]) -> Groups:
     for column in table.columns:
         level = levels.get(column.name)
         top = len(column.levels) if column.levels else 1
-        if not isinstance(level, int) or not 0 <= level <= top:
-            raise InputError(f"The plan has the level {level!r} for {column.name!r}, which has levels 0 to {top}.")
+        if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= top:
+            raise InputError(
+                f"The plan has the level {private(repr(level))} for {column.name!r}, which has levels 0 to {top}."
+            )
         chosen.append(level)
         if level == 0:
             codes.append(column.codes)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.errors import InputError
+from showthrough.said import private
 from showthrough.table.arrays import Codes, Reals
 
 Shown = Literal["range", "label", "set"]
@@ -71,8 +72,8 @@ class QuasiColumn:
             if split.size:
                 label = self.level_labels[depth][int(split[0])]
                 raise InputError(
-                    f"Column {self.name!r}: label {label!r} of level {depth + 1} has two parents on level {depth + 2}; "
-                    f"each label must lie under one label of the next level."
+                    f"Column {self.name!r}: label {private(repr(label))} of level {depth + 1} has two parents on level "
+                    f"{depth + 2}; each label must lie under one label of the next level."
                 )
         if self.levels and np.any(self.levels[-1] != self.levels[-1][0]):
             raise InputError(f"Column {self.name!r}: the last level must have one label for all values (such as '*').")
@@ -154,9 +155,8 @@ class QuasiColumn:
         missing = [label for label in self.labels if label not in parents]
         if missing:
             raise InputError(
-                f"The hierarchy of column {self.name!r} lacks {len(missing)} value(s) of the table, "
-                f"first {missing[0]!r}: add a line for each.",
-                shareable=f"The hierarchy of column {self.name!r} lacks {len(missing)} value(s) of the table.",
+                f"The hierarchy of column {self.name!r} lacks {len(missing)} value(s) of the table"
+                f"{private(f', first {missing[0]!r}', '')}: add a line for each."
             )
         depth = len(rows[0]) - 1
         levels, level_labels = [], []

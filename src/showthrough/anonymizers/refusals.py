@@ -11,6 +11,7 @@ import polars as pl
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import text
 from showthrough.errors import InputError
+from showthrough.said import private
 from showthrough.table.arrays import Ints
 
 
@@ -32,11 +33,11 @@ def out_of_reach(count: Ints, values: pl.Series, criteria: Sequence[Any]) -> Inp
     if not failing.needs_values:
         return InputError(found)
     share = 100 * count[top] / rows
-    frequent = f" Its most frequent value, {values[top]!r}, makes up {share:.1f} % of the {rows} rows."
+    value = private(f", {values[top]!r},", "")
+    frequent = f" Its most frequent value{value} makes up {share:.1f} % of the {rows} rows."
     ways = [*_weaker(failing, level), *_fewer_rows(failing, count, values, top)]
     advice = f" {' or '.join(ways).capitalize()}." if ways else " Weaken the criterion or join rare values."
-    most = f" Its most frequent value makes up {share:.1f} % of the {rows} rows."
-    return InputError(f"{found}{frequent}{advice}", shareable=f"{found}{most}{advice}")
+    return InputError(f"{found}{frequent}{advice}")
 
 
 def _one_group(count: Ints, values: pl.Series) -> GroupCounts:

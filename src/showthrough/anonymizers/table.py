@@ -13,7 +13,7 @@ from showthrough.anonymizers.quasi_columns import QuasiColumn, Shown, combined_k
 from showthrough.criteria.coding import as_numbers, ordered
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
-from showthrough.table.frames import need_columns, scalar, to_polars
+from showthrough.table.frames import need_columns, need_header, scalar, to_polars
 from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 
@@ -120,10 +120,12 @@ def prepare(
 ) -> Table:
     """Encode a table; what cannot be published is refused with a sentence that names the column."""
     frame = to_polars(table)
-    if quasi is None:
-        quasi = [c for c in frame.columns if c not in (id, sensitive)]
-    names = tuple([quasi] if isinstance(quasi, str) else quasi)
-    need_columns(frame, [*([id] if id else []), *([sensitive] if sensitive else []), *names], "The table")
+    if id is None and sensitive is None and quasi is None:
+        need_header(frame, "The table")
+    _refuse_patterns(frame)
+    asked = [] if quasi is None else [quasi] if isinstance(quasi, str) else list(quasi)
+    need_columns(frame, [*([id] if id else []), *([sensitive] if sensitive else []), *asked], "The table")
+    names = tuple(asked if quasi is not None else [c for c in frame.columns if c not in (id, sensitive)])
     _check_roles(id, sensitive, names)
     strange = sorted(shape.named() - set(names))
     if strange:
@@ -150,6 +152,13 @@ def prepare(
         shape,
         int(gaps.sum()) if shape.missing == "suppress" else 0,
     )
+
+
+def _refuse_patterns(frame: pl.DataFrame) -> None:
+    """Names that programs take for a pattern of names, or for none at all."""
+    for place, name in enumerate(frame.columns, start=1):
+        if not name.strip() or name == "*" or (name.startswith("^") and name.endswith("$")):
+            raise InputError(f"Column {place} of the table is called {name!r}, which no release can carry: rename it.")
 
 
 def _check_roles(id: str | None, sensitive: str | None, quasi: Sequence[str]) -> None:

@@ -140,8 +140,7 @@ def audit(
             "Nobody in the register fits a group of any release, so there is nobody to audit: Posterior.locatability "
             "tells why."
         )
-        said = [" ".join([lead, *(rows.sentence(internal=i) for rows in post.unfilled())]) for i in (True, False)]
-        raise InputError(said[0], shareable=said[1], parameters=("hierarchies",))
+        raise InputError(" ".join([lead, *(rows.said for rows in post.unfilled())]), parameters=("hierarchies",))
     alone = post.alone(seconds=seconds, progress=told)
     shared = _shared(post, alone)
     figures = tuple(_release_figures(post, alone, r, tied=bool(shared[r])) for r in range(len(post.releases)))

@@ -112,6 +112,13 @@ def audit(
             "facts carry a proof, unless it takes more than 30 steps; in Python, Posterior.explain gives any."
         ),
     ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="Write the people file as it is. Default: an apostrophe before cells that a spreadsheet would run.",
+        ),
+    ] = False,
     bounds: Annotated[
         Optional[float],
         typer.Option(
@@ -161,11 +168,11 @@ def audit(
         targets = [target for target in (people, file and Path(file)) if target]
         check_targets(targets, [*paths, *request.files()])
         if dry_run:
-            show_understood(run_understand(request))
+            show_understood(run_understand(request), audience=audience)
             return
         with live(quiet=quiet) as progress, ending_early(progress):
             result = run_audit(request, progress)
-        deliver_audit(result, json=json, people=people, quiet=quiet)
+        deliver_audit(result, json=json, people=people, quiet=quiet, raw=raw)
         conclude(result, interrupted=progress.satisfied)
 
 

@@ -13,17 +13,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from showthrough.cli.ending import BAD_INPUT, INTERRUPTED, READER_LEFT, unwritable
 from showthrough.cli.flags import as_options, sentence
-from showthrough.errors import Cancelled, InternalError, NotConvergedError, ShowthroughError
+from showthrough.errors import Cancelled, ContradictionError, InternalError, NotConvergedError, ShowthroughError
 from showthrough.progress import Progress, Tally
 from showthrough.report.printable import printable
 from showthrough.storage import outcome
-from showthrough.storage.system import reason
 
-BAD_INPUT = 2
 INCONCLUSIVE = 4
-INTERRUPTED = 130
-READER_LEFT = 141  # as a shell reports it; 1 would say that a limit was broken
 
 PIPED = 80  # characters in a line
 NOTHING_WRITTEN = "Interrupted: no result was written."
@@ -35,6 +32,7 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
     outcome.begin()
     try:
         yield
+        sys.stdout.flush()  # now, while a full disk can still be told
     except InternalError:
         raise
     except NotConvergedError as error:
@@ -44,21 +42,22 @@ def errors_as_sentences(*, audience: str = "shareable") -> Iterator[None]:
         interrupted()
     except ShowthroughError as error:
         internal = audience == "internal"
-        hint = "" if internal or error.shareable == str(error) else " (--audience internal tells more.)"
-        say(f"Error: {sentence(error, shareable=not internal)}{hint}")
+        hint = "" if internal or error.shareable == error.internal else " (--audience internal tells more.)"
+        proof = internal and isinstance(error, ContradictionError)
+        say(f"Error: {sentence(error, shareable=not internal)}{hint}", lines=proof)
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
         interrupted()
     except BrokenPipeError:
         reader_left()
     except OSError as error:  # a full disk behind stdout, for example
-        say(f"Error: the output cannot be written: {reason(error)}; {outcome.what_was_written()}.")
+        say(unwritable(error))
         raise typer.Exit(BAD_INPUT) from None
 
 
-def say(message: str) -> None:
-    """A message to the person at the keyboard."""
-    typer.echo(printable(message), err=True)
+def say(message: str, *, lines: bool = False) -> None:
+    """A message to the person at the keyboard, on one line unless it is a proof with ``lines`` of its own."""
+    typer.echo(printable(message, lines=lines), err=True)
 
 
 def interrupted() -> NoReturn:

@@ -17,9 +17,8 @@ def demo(
 ) -> None:
     """The worked example of Wang, Zhu, Du and Teng: two safe tables that together give people away."""
     with errors_as_sentences(audience="internal"):
-        from rich.text import Text
-
         from showthrough.examples.figure1 import STORY
+        from showthrough.report.printable import words
         from showthrough.report.terminal import posterior_table, releases_table, show_facts
         from showthrough.requests.demo import DemoRequest, run_demo
 
@@ -33,10 +32,10 @@ def demo(
         console.print()
         if told.facts is not None:
             show_facts(console, told.facts.listed(), total=len(told.facts))
-        console.print(Text(told.numerics, style="dim"))
+        console.print(words(told.numerics, "dim"))
         console.print()
         names = [str(file) for file in result.files]
-        console.print(Text(f"The two tables are in {', '.join(names)}. Run the same on files of your own:"))
+        console.print(words(f"The two tables are in {', '.join(names)}. Run the same on files of your own:"))
         started_as = os.environ.get("SHOWTHROUGH_COMMAND", "showthrough")
         command = f"{started_as} audit {shlex.join(names)} --id pseudonym --sensitive disease --group group"
-        console.print(Text(f"  {command} --audience internal", style="bold"), soft_wrap=True)
+        console.print(words(f"  {command} --audience internal", "bold"), soft_wrap=True)

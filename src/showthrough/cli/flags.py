@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from showthrough import said
 from showthrough.errors import FieldError, ShowthroughError
 
 TOLD = (
@@ -55,9 +56,9 @@ def option(parameter: str) -> str:
 def as_options(message: str, parameters: Iterable[str]) -> str:
     """The message with each of the parameters, and what it is set to, as an option."""
     named = tuple(parameters)
-    for python, said in _OTHERWISE.items():
+    for python, here in _OTHERWISE.items():
         if "=" not in python or any(f"{name}=" in python for name in named):
-            message = message.replace(python, said)
+            message = message.replace(python, here)
     for name in named:
         flag = option(name)
         message = re.sub(rf"\b{name}={{'([^']*)': (\w+)}}", rf"{flag} \1=\2", message)
@@ -69,6 +70,7 @@ def as_options(message: str, parameters: Iterable[str]) -> str:
 
 def sentence(error: ShowthroughError, *, shareable: bool) -> str:
     """What a command says of an error; an entry of the request goes by the name of its option."""
+    told = said.shareable if shareable else said.internal
     if isinstance(error, FieldError) and not error.where:
-        return f"{option(error.field)} {as_options(error.sentence, error.parameters)}"
-    return as_options(error.shareable if shareable else str(error), error.parameters)
+        return f"{option(error.field)} {as_options(told(error.sentence), error.parameters)}"
+    return as_options(told(error.said), error.parameters)

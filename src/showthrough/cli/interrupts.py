@@ -15,7 +15,8 @@ import sys
 import threading
 from collections.abc import Iterator
 
-from showthrough.cli.common import INTERRUPTED, NOTHING_WRITTEN, say
+from showthrough.cli.common import NOTHING_WRITTEN, say
+from showthrough.cli.ending import INTERRUPTED
 from showthrough.progress import Progress
 
 FIRST = "Interrupted: ending with what is known. Press Ctrl-C again to end at once."

@@ -1,65 +1,30 @@
-"""The command ``showthrough``: every fault becomes a sentence and an exit code.
+"""The command ``showthrough``: ready to be interrupted before anything is loaded.
 
-0 pass · 1 block · 2 bad usage or input · 3 review · 4 inconclusive · 70 a bug of ours ·
-130 interrupted · 141 whoever read the output left.
+Nothing is imported above `main` that Python has not loaded by itself: each import is a moment in which an
+interruption would end in a traceback.
 """
 
 from __future__ import annotations
 
-import io
+import _signal as signals  # type: ignore[import-not-found]  # `signal` without the modules that it loads
 import os
-import sys
-import traceback
 
-import typer
-
-from showthrough import __version__
-from showthrough.cli import audit, check, demo, publish
-from showthrough.cli.listing import WithLists
-from showthrough.storage import outcome
-
-app = typer.Typer(
-    name="showthrough",
-    help="What shows through when published tables are laid on top of each other.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-app.command("demo")(demo.demo)
-app.command("audit", cls=WithLists)(audit.audit)
-app.command("check")(check.check)
-app.command("publish")(publish.publish)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"showthrough {__version__}")
-        raise typer.Exit()
-
-
-@app.callback()
-def options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
-) -> None:
-    """What shows through when published tables are laid on top of each other."""
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    """Nothing has been read or written yet: end at once, without a word of the interpreter."""
+    os.write(2, b"Interrupted: nothing was done.\n")
+    os._exit(130)
 
 
 def main() -> None:
-    """Run the command; a bug of ours ends in exit code 70 and never prints data."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without × or • is no reason to fail
-    try:
-        app(prog_name="showthrough")
-    except Exception as bug:
-        if os.environ.get("SHOWTHROUGH_DEBUG"):
-            traceback.print_exc()
-        place = traceback.extract_tb(bug.__traceback__)[-1]
-        told = outcome.what_was_written()
-        print(
-            f"This is a bug in showthrough {__version__}: {type(bug).__name__} in {os.path.basename(place.filename)}, "
-            f"line {place.lineno}. {told[0].upper()}{told[1:]}. Please report it; SHOWTHROUGH_DEBUG=1 shows the "
-            "details, which may hold data.",
-            file=sys.stderr,
-        )
-        sys.exit(70)
+    """Run the command; whatever happens ends in an exit code and a sentence."""
+    if signals.getsignal(signals.SIGINT) is signals.default_int_handler:  # whoever started us may have it ignored
+        signals.signal(signals.SIGINT, _interrupted)
+    from showthrough.cli.app import app
+    from showthrough.cli.ending import run
+
+    run(lambda: app(prog_name="showthrough", standalone_mode=False))

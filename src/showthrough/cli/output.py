@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -15,7 +16,9 @@ from showthrough.cli.common import INCONCLUSIVE, out, say
 from showthrough.cli.flags import TOLD, as_options
 from showthrough.cli.writing import as_json, print_json, write_together
 from showthrough.report import check_terminal, publish_terminal, terminal
+from showthrough.report.printable import words
 from showthrough.report.terminal import Hints
+from showthrough.table.spreadsheets import escaped
 
 if TYPE_CHECKING:
     from showthrough.report.check import CheckContent
@@ -27,25 +30,31 @@ AUDIT = Hints(
     internal="Who and why: --audience internal shows ids and proofs, --people FILE writes them.",
     facts="--people FILE writes them all",
 )
+UNDERSTOOD = Hints(internal="Which cells: --audience internal shows each with its meaning.")
 CHECK = Hints(internal="Which groups: --audience internal names them.")
 PUBLISH = Hints(internal="--audience internal names them")
 
 
-def show_understood(found: Understood) -> None:
-    """How cells were read and who can be located, before anything is inferred."""
-    console = out()
+def show_understood(found: Understood, *, audience: str) -> None:
+    """How cells were read and who can be located, before anything is inferred; cells for the internal audience."""
+    console, internal = out(), audience == "internal"
     if found.cells.height:
-        console.print(terminal.frame_table(found.cells, title="How the cells were understood"))
+        shown = found.cells if internal else found.forms()
+        console.print(terminal.frame_table(shown, title="How the cells were understood"))
     if found.locatability is not None:
         console.print()
         console.print(terminal.locatability_table(found.locatability))
     for rows in found.unfilled:
-        console.print(as_options(rows.sentence(internal=True), TOLD), markup=False)
+        console.print(words(as_options(rows.sentence(internal=internal), TOLD)))
+    if not internal and found.cells.height:
+        console.print(words(UNDERSTOOD.internal, "dim"))
     console.print("Nothing was inferred: this was a dry run.")
 
 
-def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None, quiet: bool) -> None:
-    """Print and write; files appear together, after everything else succeeded."""
+def deliver_audit(
+    result: AuditResult, *, json: str | None, people: Path | None, quiet: bool, raw: bool = False
+) -> None:
+    """Print and write; files appear together, after everything else succeeded. ``raw`` cells may be formulas."""
     told = result.content()
     told = replace(told, summary=tuple(as_options(line, TOLD) for line in told.summary))
     text = b"" if json is None else as_json(told.as_dict())
@@ -54,19 +63,20 @@ def deliver_audit(result: AuditResult, *, json: str | None, people: Path | None,
     elif not quiet:
         terminal.show_audit(out(), told, hints=AUDIT)
     every, told_of = result.people, Counter[str]()
+    sys.stdout.flush()  # output that nobody gets leaves no files behind
     write_together(
         json=None if json in (None, "-") else (str(json), text, told.audience == "internal"),
-        people=None if people is None or every is None else (people, _counted(every.parts(), told_of)),
+        people=None if people is None or every is None else (people, _counted(every.parts(), told_of, raw=raw)),
     )
     if not quiet and (without := told_of["fact"] - told_of["proof"]):
         say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
 
 
-def _counted(parts: Iterable[pl.DataFrame], found: Counter[str]) -> Iterator[pl.DataFrame]:
-    """The same parts, with their facts and proofs counted as they go by."""
+def _counted(parts: Iterable[pl.DataFrame], found: Counter[str], *, raw: bool) -> Iterator[pl.DataFrame]:
+    """The same parts as they are written, with their facts and proofs counted as they go by."""
     for part in parts:
         found.update({name: part[name].count() for name in ("fact", "proof")})
-        yield part
+        yield part if raw else escaped(part)
 
 
 def conclude(result: AuditResult, *, interrupted: bool = False) -> None:
@@ -95,6 +105,7 @@ def deliver_check(told: CheckContent, *, json: str | None, quiet: bool) -> None:
     elif not quiet:
         check_terminal.show_check(out(), told, hints=CHECK)
     if json not in (None, "-"):
+        sys.stdout.flush()
         write_together(json=(str(json), text, told.audience == "internal"), people=None)
 
 
@@ -102,6 +113,7 @@ def show_published(result: PublishResult) -> None:
     """What was made and what it cost."""
     told = result.content()
     publish_terminal.show_publish(out(), replace(told, words=as_options(told.words, TOLD)), hints=PUBLISH)
+    sys.stdout.flush()
 
 
 def show_link(result: PublishResult) -> None:

@@ -171,7 +171,7 @@ def publish(
         request = PublishRequest.from_dict(entries)
         with live(quiet=quiet) as progress:
             compared = run_compare(request, progress) if dry_run else None
-            told = None if quiet else show_published  # first, so that nothing is out that was not told
+            told = None if quiet else show_published  # first, so that output that nobody gets leaves nothing behind
             result = None if dry_run else run_publish(request, progress, before_writing=told)
         if compared is not None:
             show_compared(compared)

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from showthrough import said
 from showthrough.errors import FileError
 from showthrough.storage.unit import Unit, check_writable
 
@@ -31,7 +32,7 @@ def check_targets(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
 
 def as_json(told: Mapping[str, Any]) -> bytes:
     """One JSON object in UTF-8."""
-    return f"{json.dumps(told, ensure_ascii=False, indent=2)}\n".encode(errors="replace")
+    return f"{said.shareable(json.dumps(told, ensure_ascii=False, indent=2))}\n".encode(errors="replace")
 
 
 def print_json(text: bytes) -> None:

@@ -16,6 +16,7 @@ from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import Criterion, at_most, text
 from showthrough.criteria.parameters import number, whole
 from showthrough.errors import InputError, ParameterError
+from showthrough.said import private
 from showthrough.table.arrays import Flags, Reals
 
 
@@ -37,7 +38,10 @@ class AlphaKAnonymity(Criterion):
         number(self.name, "alpha", self.alpha, least=0, most=1)
         whole(self.name, "k", self.k)
         if isinstance(self.values, str):  # each of its letters would be a value
-            raise ParameterError(f"{self.name} needs a list of values, not {self.values!r}.", parameters=("values",))
+            raise ParameterError(
+                f"{self.name} needs a list of values, not {private(repr(self.values), type(self.values).__name__)}.",
+                parameters=("values",),
+            )
 
     def __str__(self) -> str:
         return f"({text(self.alpha)},{self.k})-anonymity"

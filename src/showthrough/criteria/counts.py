@@ -15,6 +15,7 @@ import polars as pl
 
 from showthrough.criteria.coding import codes, combine, in_order, ordered
 from showthrough.errors import InputError
+from showthrough.said import private
 from showthrough.table.arrays import Codes, Ints, Reals
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.ragged import items_of, owners, starts
@@ -262,7 +263,9 @@ def hidden_rows(frame: pl.DataFrame, quasi: Sequence[str], mark: str | None) -> 
     for text in texts:
         away &= (text == mark).fill_null(False).to_numpy()
     if away.all():
-        raise InputError(f"Every quasi-identifier of every row reads {mark!r}: no row is in a group.")
+        raise InputError(
+            f"Every quasi-identifier of every row reads {private(repr(mark), 'as suppressed')}: no row is in a group."
+        )
     return away
 
 

@@ -18,6 +18,7 @@ from showthrough.inference.problem import STATEMENT
 from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow, WeighedStatement
 from showthrough.inference.solved import Solved
 from showthrough.inference.splitting import ADVICE, parts_of
+from showthrough.said import private
 from showthrough.table.arrays import Ints
 from showthrough.table.codes import positions
 from showthrough.table.frozen import Frozen
@@ -40,8 +41,7 @@ def explain(
     code = post.value_code(value)
     if not (post.consistent | post.conditional)[signature]:
         raise NotProvenError(
-            f"Nothing is proven of {id}: the releases contradict each other there.",
-            shareable="Nothing is proven of this person: the releases contradict each other there.",
+            f"Nothing is proven of {private(id, 'this person')}: the releases contradict each other there."
         )
     span = post.span(signature)
     own = next((v for v in span if post.problem.value[v] == code), None)
@@ -62,8 +62,8 @@ def explain(
         return proof("impossible", "counts", *_told(post, id, weighings, [own], None))
     if not set(other) <= set(removed):
         raise NotProvenError(
-            f"{value} is neither certain nor impossible for {id}: P = {post.x[own]:.6g}.",
-            shareable="The value is neither certain nor impossible for this person.",
+            f"{private(value, 'The value')} is neither certain nor impossible for {private(id, 'this person')}"
+            f"{private(f': P = {post.x[own]:.6g}', '')}."
         )
     if not other:
         return proof("certain", "sets", (), post.narrator.only_common(signature))
@@ -157,12 +157,15 @@ def contradiction_error(
     rows = np.flatnonzero(np.any([w != 0 for _, w in weighings], axis=0))
     published = rows[problem.row_release[rows] != STATEMENT]
     groups = [int(g) for g in dict.fromkeys(problem.row_group[published])]
-    values = dict.fromkeys(str(history.values[int(v)]) for v in problem.row_value[published])
-    where = "; ".join(narrator.groups([g]) for g in groups[:8]) or "what is stated"
+    values, names = len(set(problem.row_value[published].tolist())), history.names
+    where = ", ".join(dict.fromkeys(names[history.release_of(g)] for g in groups))
+    about = (
+        f"{values} value{'' if values == 1 else 's'} in {len(groups)} group{'' if len(groups) == 1 else 's'} of {where}"
+    )
     lead = "The releases contradict each other: no assignment of values to persons fits all counts."
     return ContradictionError(
         f"{lead}\n{found}{reason}\n{ADVICE}",
-        shareable=f"{lead} The clash is about {', '.join(list(values)[:8])} in {where}. {ADVICE}",
+        shareable=f"{lead} The clash is about {about if groups else 'what is stated'}. {ADVICE}",
         parameters=("changed",),
         contradiction=found,
     )

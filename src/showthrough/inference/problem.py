@@ -24,6 +24,7 @@ from showthrough.inference.places import Places
 from showthrough.inference.rows import NOTHING_STATED, Rows, Seats, Stated
 from showthrough.inference.splitting import ADVICE, BY_RULE, TOLERATED, changed_value_error, split_persons, split_told
 from showthrough.register.changed import REFUSE, TOLERATE
+from showthrough.said import private
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import owners, ranges, starts
 
@@ -174,20 +175,22 @@ def orphan_rows(problem: Problem) -> Ints:
 def orphan_error(history: History, problem: Problem, row: int) -> ContradictionError:
     """Say which published value contradicts the other releases."""
     if problem.row_release[row] == STATEMENT:
-        text = f"Nobody can do what is stated ({problem.statement(row)}): the releases leave no such value to anybody."
-        return ContradictionError(text)
+        return ContradictionError(
+            f"Nobody can do what is stated{private(f' ({problem.statement(row)})', '')}: the releases leave no such "
+            "value to anybody."
+        )
     group, value = int(history.row_group[row]), history.values[int(history.row_value[row])]
     name = history.names[history.release_of(group)]
     people = history.who_fits(group)
     people = people[people < history.named]
-    text = (
-        f"The releases contradict each other: group {history.group_name(group)} of {name} publishes "
-        f"{value} {history.row_count[row]} time(s), but each of the {people.size} persons who can be in it{{who}} is, "
-        f"in another release, in a group without {value}. {ADVICE}"
-    )
     who = ", ".join(str(history.ids[int(p)]) for p in people[:20]) + (" …" if people.size > 20 else "")
-    whole, apart = text.replace("{who}", f" ({who})"), text.replace("{who}", "")
-    return ContradictionError(whole, shareable=apart, parameters=("changed",))
+    return ContradictionError(
+        f"The releases contradict each other: group {private(history.group_name(group))} of {name} publishes "
+        f"{private(value, 'a value')} {history.row_count[row]} time(s), but each of the {people.size} persons who can "
+        f"be in it{private(f' ({who})', '')} is, in another release, in a group without "
+        f"{private(value, 'it')}. {ADVICE}",
+        parameters=("changed",),
+    )
 
 
 def _signatures(history: History) -> tuple[Codes, Ints, Ints]:

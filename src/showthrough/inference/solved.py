@@ -24,6 +24,7 @@ from showthrough.inference.intervals import Intervals, intervals, narrow
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
+from showthrough.said import private
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import items_of, ranges, starts
 
@@ -243,7 +244,7 @@ class Solved:
         """The code of a published value."""
         found = _places(self.history.values, value)
         if not found.size:
-            raise UnknownValueError(f"No release publishes the value {value!r}.")
+            raise UnknownValueError(f"No release publishes {private(f'the value {value!r}', 'this value')}.")
         return int(found[0])
 
     def published_id(self, id: Any) -> Any:
@@ -266,7 +267,8 @@ class Solved:
         names = [self.history.names[int(split[p])] for p in people]
         if release not in names:
             raise UnknownPersonError(
-                f"{id!r} stands for one person per release: give release= one of {', '.join(names)}."
+                f"{private(repr(id), 'This id')} stands for one person per release: give release= one of "
+                f"{', '.join(names)}."
             )
         part = self.history.names.index(release)
         return part, int(self.of_person[people[split[people] == part][0]])
@@ -274,7 +276,7 @@ class Solved:
     def _called(self, id: Any) -> Ints:
         found = _places(self.history.ids, id)
         if not found.size:
-            raise UnknownPersonError(f"No release holds a person {id!r}.", shareable="No release holds this person.")
+            raise UnknownPersonError(f"No release holds {private(f'a person {id!r}', 'this person')}.")
         return found
 
     def __getstate__(self) -> dict[str, Any]:

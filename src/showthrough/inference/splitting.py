@@ -15,6 +15,7 @@ import polars as pl
 from showthrough.errors import ChangedValueError, InputError
 from showthrough.inference.history import ABSENT, History
 from showthrough.register.changed import SPLIT, TOLERATE, Changed
+from showthrough.said import private, private_list
 from showthrough.table.arrays import Codes, Ints
 
 WHOLE, TOLD, BY_RULE, TOLERATED = range(4)
@@ -105,8 +106,8 @@ def split_told(history: History) -> History:
     column = _columns(history, list(told))
     if history.changed.strict and (column < 0).any():
         id = list(told)[int(np.argmin(column))]
-        text = "changed= speaks of {who}, whom no release holds."
-        raise InputError(text.format(who=f"{id!r}"), shareable=text.format(who="a person"), parameters=("changed",))
+        text = f"changed= speaks of {private(repr(id), 'a person')}, whom no release holds."
+        raise InputError(text, parameters=("changed",))
     known = np.flatnonzero(column >= 0)
     place = {name: r for r, name in enumerate(history.names)}
     every = [np.array([place[c] for c in cuts], dtype=np.int64) for cuts in told.values()]
@@ -209,19 +210,23 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     first = int(persons[0])
     fits = [[g for g in history.groups_of(r, first) if g != ABSENT] for r in range(len(history.names))]
     where = [
-        f"group {', '.join(history.group_name(g) for g in own[:4])}{' …' if own[4:] else ''} of "
-        f"{history.names[history.release_of(own[0])]} with "
-        + ", ".join(str(v) for v in sorted({v for g in own for v in history.values_in(g)}, key=str)[:12])
+        f"group {private_list(history.group_name(g) for g in own[:4])}{' …' if own[4:] else ''} of "
+        f"{history.names[history.release_of(own[0])]} with " + _some_values(history, own)
         for own in fits
         if own
     ]
     also = f" {len(persons)} persons are concerned in all." if len(persons) > 1 else ""
-    rest = (
-        f" is in {'; and in '.join(where)}: no value is in all of these groups, so the releases contradict "
-        f'each other unless the value of this person changed.{also} Use changed="split" to treat such an id as one '
-        f'person per release, changed="{TOLERATE}" to take the fewest persons for changed that make the releases '
-        "consistent, or say whose value changed: changed= takes ids or (id, release) pairs."
-    )
     return ChangedValueError(
-        f"Person {history.ids[first]}{rest}", shareable=f"One person{rest}", parameters=("changed",)
+        f"{private(f'Person {history.ids[first]}', 'One person')} is in {'; and in '.join(where)}: no value is in "
+        f"all of these groups, so the releases contradict each other unless the value of this person changed.{also} "
+        f'Use changed="split" to treat such an id as one person per release, changed="{TOLERATE}" to take the fewest '
+        "persons for changed that make the releases consistent, or say whose value changed: changed= takes ids or "
+        "(id, release) pairs.",
+        parameters=("changed",),
     )
+
+
+def _some_values(history: History, groups: list[int]) -> str:
+    """The values of some groups; those who may not see them are told how many there are."""
+    every = sorted({v for g in groups for v in history.values_in(g)}, key=str)
+    return private_list(every[:12], "1 value" if len(every) == 1 else f"{len(every)} values")

@@ -193,6 +193,9 @@ class Review:
     def __repr__(self) -> str:
         return f"<review: {self}>"
 
+    def __bool__(self) -> bool:
+        return self.holds
+
     @property
     def holds(self) -> bool:
         """Whether nobody is over a limit."""

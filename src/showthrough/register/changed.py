@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.said import private
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 from showthrough.table.frozen import Frozen
 
@@ -111,9 +112,8 @@ def _own(name: str, frame: pl.DataFrame, id: str, sensitive: str) -> pl.DataFram
         raise InputError(f"{where} has rows without an id.")
     twice = found["id"].is_duplicated()
     if twice.any():
-        text = f"{where} holds {{who}} more than once, so nobody can tell which value is meant."
-        first = found["id"].filter(twice)[0]
-        raise InputError(text.format(who=f"the id {first}"), shareable=text.format(who="an id"))
+        who = private(f"the id {found['id'].filter(twice)[0]}", "an id")
+        raise InputError(f"{where} holds {who} more than once, so nobody can tell which value is meant.")
     return found.drop_nulls("value")
 
 

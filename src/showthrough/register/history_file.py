@@ -40,6 +40,7 @@ from showthrough.release.link import beside
 from showthrough.release.reading import read_release
 from showthrough.release.recode import read_value_map
 from showthrough.release.release import Release
+from showthrough.said import private
 from showthrough.table.entries import Entries
 from showthrough.table.files import read_bytes, read_table
 from showthrough.table.hierarchy import Hierarchy
@@ -266,7 +267,8 @@ def _each(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def _known(name: str, given: Mapping[str, Any], names: Sequence[str], are: str = "the releases are") -> None:
     strange = [entry for entry in given if entry not in names]
     if strange:
-        raise FieldError(name, f"names {strange[0]!r}, but {are} {', '.join(names) or 'none'}.")
+        found = private(repr(strange[0]), "an unknown one")
+        raise FieldError(name, f"names {found}, but {are} {', '.join(names) or 'none'}.")
 
 
 def _call(reader: Callable[..., Any], path: str, options: Mapping[str, Any], where: str) -> Any:

@@ -21,6 +21,7 @@ from showthrough.register.leeway import Leeway
 from showthrough.register.locating import names_of
 from showthrough.register.register import PRESENCE, Register
 from showthrough.release.release import Release
+from showthrough.said import private
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import Hierarchy
@@ -60,7 +61,7 @@ class Reader:
         release declares possible join the domain.
         """
         if isinstance(domain, str):
-            raise InputError(f"The domain is a list of values, not the text {domain!r}.")
+            raise InputError(f"The domain is a list of values, not the text {private(repr(domain))}.")
         found = cls(
             None if register is None else Register.of(register),
             _members(membership or {}),

@@ -14,6 +14,7 @@ from showthrough.register.centroids import share_correct
 from showthrough.register.locating import locate
 from showthrough.register.locating_report import ONE, SEVERAL
 from showthrough.release.columns import as_labels
+from showthrough.said import private
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 
@@ -64,7 +65,7 @@ def _own_groups(release: Release, name: str, register: Register, frame: pl.DataF
     strange = label.is_null() & asked.is_not_null()
     if strange.any():
         group = asked[strange.arg_max() or 0]
-        raise InputError(f"{where} names the group {group!r}, which {name} does not have.")
+        raise InputError(f"{where} names the group {private(repr(group))}, which {name} does not have.")
     code, row = positions(label, release.labels), positions(mine, ids)
     found = np.append(code, NOWHERE)[row].astype(np.int64)  # who is not listed is in none
     if (found == NOWHERE).all():

@@ -17,6 +17,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.register.leeway import NEAREST
 from showthrough.register.ties import Pool, Ties, one_each
+from showthrough.said import private
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import one_kind
 from showthrough.table.ragged import owners, starts
@@ -52,7 +53,9 @@ def _by_membership(release: Release, name: str, reader: Reader) -> Ties:
     code = positions(asked, labels)
     strange = (code == NOWHERE) & asked.is_not_null().to_numpy()
     if strange.any():
-        raise InputError(f"{where} names the group {asked[int(np.argmax(strange))]!r}, which {name} does not have.")
+        raise InputError(
+            f"{where} names the group {private(repr(asked[int(np.argmax(strange))]))}, which {name} does not have."
+        )
     people = ids.unique(maintain_order=True)
     person = positions(ids, people).astype(np.int64)
     outside = np.zeros(people.len(), dtype=bool)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from showthrough import said
 from showthrough.register.attribute import Attribute
 from showthrough.table.arrays import Ints
 from showthrough.table.hierarchy import Hierarchy
@@ -49,13 +50,18 @@ class Unfilled:
 
     def sentence(self, *, internal: bool = False) -> str:
         """What is said of them; cells for internal readers alone."""
+        return said.internal(self.said) if internal else said.shareable(self.said)
+
+    @property
+    def said(self) -> str:
+        """The sentence, with the cells as private fragments."""
         verb, count = ("fits", "counts as a person") if self.rows == 1 else ("fit", "count as persons")
         lead = f"{self.rows} of the {self.all_rows} rows of {self.release} {verb} nobody of the register and {count} "
         told = [f"{lead}whom it does not know."]
         if self.column is not None:
             cells = "1 cell fits" if self.different == 1 else f"{self.different} different cells fit"
             shown = ", ".join(f"{text!r} in {rows}" for text, rows in self.cells)
-            which = f" (the commonest: {shown} rows)" if internal and shown else ""
+            which = said.private(f" (the commonest: {shown} rows)", "") if shown else ""
             told.append(f"In column {self.column!r} {cells} nobody{which}.")
         return " ".join([*told, *([self.guess] if self.guess else [])])
 

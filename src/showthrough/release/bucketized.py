@@ -30,6 +30,7 @@ from showthrough.release.columns import (
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles, check_parts, parts_of
+from showthrough.said import private
 from showthrough.table.frames import need_columns, one_kind, scalar
 
 if TYPE_CHECKING:
@@ -203,9 +204,10 @@ def refuse_twice(ids: pl.Series, name: str, where: str) -> None:
     repeated = seen.filter(pl.col("row").list.len() > 1)
     first, at = repeated.row(0)
     more = f" {repeated.height} ids are repeated in all." if repeated.height > 1 else ""
-    lead = f"{where}: the same id "
-    tail = f"stands in rows {at[0]} and {at[1]} (column {name!r}). A person may be in a release only once.{more}"
-    raise ReleaseError(f"{lead}({named(first)}) {tail}", shareable=lead + tail)
+    raise ReleaseError(
+        f"{where}: the same id{private(f' ({first!r})', '')} stands in rows {at[0]} and {at[1]} (column {name!r}). A "
+        f"person may be in a release only once.{more}"
+    )
 
 
 def _fit(groups: pl.Series, sizes: pl.DataFrame, fake: pl.DataFrame, where: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from showthrough.release.cell import ColumnKind
 from showthrough.release.cell_forms import Setting, like_interval, patterns, split_members
+from showthrough.said import private
 from showthrough.table.hierarchy import Hierarchy
 from showthrough.table.texts import DATE, days, is_code, number
 
@@ -40,7 +41,7 @@ def _of_values(values: list[str], zeros: list[str], source: str) -> tuple[Column
     coded = [*values, *zeros]
     if _same_length_digits(coded):
         return ColumnKind.CODE, f"{source} holds digits of one length, with leading zeros", len(coded[0])
-    return ColumnKind.TEXT, f"{source} holds {(stray or zeros[0])!r}", 0
+    return ColumnKind.TEXT, f"{source} holds {private(repr(stray or zeros[0]), 'text')}", 0
 
 
 def _of_cells(texts: list[str]) -> tuple[ColumnKind, str, int]:
@@ -59,7 +60,7 @@ def _of_cells(texts: list[str]) -> tuple[ColumnKind, str, int]:
         if _same_length_digits(plain):
             return ColumnKind.CODE, "its cells hold digits of one length, with leading zeros", len(plain[0])
     first = next((votes[vote] for vote in ("text", "code", "date") if vote in votes), None)
-    return ColumnKind.TEXT, "no cell shows a number" if first is None else f"it holds {first!r}", 0
+    return ColumnKind.TEXT, "no cell shows a number" if first is None else f"it holds {private(repr(first), 'text')}", 0
 
 
 def _vote(text: str) -> str:

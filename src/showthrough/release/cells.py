@@ -50,6 +50,7 @@ from showthrough.release.cell import Bound, Cell, CellColumn, CellKind, ColumnKi
 from showthrough.release.cell_cover import Cover, Runs, covers, runs
 from showthrough.release.cell_forms import Setting, forms, read
 from showthrough.release.cell_kinds import settle
+from showthrough.said import private
 from showthrough.table.hierarchy import Hierarchy
 from showthrough.table.texts import as_text
 
@@ -103,7 +104,7 @@ def read_cells(
         try:
             cells.append(read(text, setting))
         except InputError as problem:
-            bad.append((code, text, str(problem)))
+            bad.append((code, text, problem.said))
     if bad:
         at = int(np.argmax(codes == bad[0][0]))
         row = (at if rows is None else int(rows[at])) + 1
@@ -126,7 +127,6 @@ def _unreadable(place: str, name: str, bad: list[tuple[int, str, str]], setting:
     if setting.hierarchy is None:
         advice += f" If it is a label of a hierarchy, give that with hierarchies={{{name!r}: FILE}}."
     return ReleaseError(
-        f"{place}: the cell {text!r} cannot be read: {reason}.{advice}",
-        shareable=f"{place}: the cell cannot be read.{advice}",
+        f"{place}: the cell{private(f' {text!r}', '')} cannot be read: {reason}.{advice}",
         parameters=("hierarchies",),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import ReleaseError
+from showthrough.said import HIDDEN, internal, private
 from showthrough.table.frames import scalar
 
 LARGEST = 2**53  # beyond, sums of counts are no longer exact everywhere
@@ -62,9 +63,10 @@ def whole(values: pl.DataFrame, name: str, table: str) -> pl.Series:
     bad = (count < 0).fill_null(True)
     if bad.any():
         row = int(bad.arg_max() or 0)
-        lead, tail = f"{table}: row {row + 1} has ", f"in column {name!r}; expected a whole number, 0 or more."
-        # the cell itself may be anything if the wrong column was named
-        raise ReleaseError(f"{lead}{named(column[row])} {tail}", shareable=f"{lead}no count {tail}")
+        raise ReleaseError(
+            f"{table}: row {row + 1} has {named(column[row], 'no count')} in column {name!r}; expected a whole number, "
+            "0 or more."
+        )
     if count.cast(pl.Float64).sum() > LARGEST:
         raise ReleaseError(f"{table}: the counts in column {name!r} add up to more than {LARGEST}, which is no table.")
     return count
@@ -107,15 +109,16 @@ def table_of(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
     return pl.DataFrame(dict(columns))
 
 
-def named(cell: Any) -> str:
-    """A cell as it stands in a sentence."""
-    return repr(cell) if isinstance(cell, str) else str(cell)
+def named(cell: Any, instead: str = HIDDEN) -> str:
+    """A cell as it stands in a sentence, for internal readers alone."""
+    return private(repr(cell) if isinstance(cell, str) else cell, instead)
 
 
 def listed(cells: list[Any], most: int = 12) -> str:
-    """Some cells for a sentence, not thousands."""
+    """Some cells for a sentence, not thousands; others are told how many there are."""
     more = f" and {len(cells) - most} more" if len(cells) > most else ""
-    return ", ".join(named(c) for c in cells[:most]) + more
+    shown = ", ".join(internal(named(c)) for c in cells[:most])
+    return private(f"{shown}{more}", "1 cell" if len(cells) == 1 else f"{len(cells)} cells")
 
 
 def persons(n: int) -> str:

@@ -88,10 +88,10 @@ def _refuse_unequal(group: pl.Series, cells: Mapping[str, pl.Series], source: So
         several = shown.filter(pl.col("group") == label)["cell"].to_list()
         found = listed([c for c in several if c is not None], 3) + (" and nothing" if None in several else "")
         what = "spread" if name in source.roles.spread.values() else "cell"
-        lead = f"{source.where}: group {named(label)} shows more than one {what} in column {name!r}"
-        tail = "the rows of a group must show the same."
-        # exact quasi-identifiers stand here if the wrong kind was named
-        raise ReleaseError(f"{lead} ({found}): {tail}", shareable=f"{lead}: {tail}")
+        raise ReleaseError(  # exact quasi-identifiers stand here if the wrong kind was named
+            f"{source.where}: group {named(label)} shows more than one {what} in column {name!r} ({found}): the rows "
+            "of a group must show the same."
+        )
 
 
 def parts_of_rows(source: Source, cells: Mapping[str, pl.Series]) -> Parts:

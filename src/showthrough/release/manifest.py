@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from showthrough.errors import FileError, InputError
 from showthrough.release.kinds import known_kind
+from showthrough.said import private
 from showthrough.table import toml_text
 from showthrough.table.files import read_bytes
 
@@ -90,14 +91,15 @@ def read(home: Path) -> Manifest:
     try:
         found = tomllib.loads(read_bytes(path).decode())
     except (ValueError, RecursionError) as problem:  # not TOML, or not UTF-8
-        raise FileError(f"{path} is not valid TOML: {problem}.") from None
+        raise toml_text.fault(path, problem) from None
     version, kind = found.get("version"), found.get("kind")
     if version != VERSION:
-        raise FileError(f"{path} is of version {version}; this showthrough reads version {VERSION}.")
+        found_version = version if version is None or isinstance(version, int) else private(version)
+        raise FileError(f"{path} is of version {found_version}; this showthrough reads version {VERSION}.")
     try:
         form = known_kind(kind, f"{path} describes a release of kind")
     except InputError as problem:
-        raise FileError(str(problem)) from None
+        raise FileError(problem.said) from None
     date = found.get("date")
     columns = _columns(found.get("columns"), form, path)
     types = _table_of_text(found.get("types", {}), "types", path)
@@ -129,7 +131,7 @@ def _options(form: Kind, columns: Mapping[str, Any], types: Mapping[str, str], p
     try:
         return form.options_in(columns, types)
     except InputError as problem:
-        raise FileError(f"{path}: {problem}") from None
+        raise FileError(f"{path}: {problem.said}") from None
 
 
 def _columns(found: Any, form: Kind, path: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import polars as pl
 from showthrough.errors import InputError, ReleaseError
 from showthrough.release import grouped
 from showthrough.release.cells import MISSING
-from showthrough.release.columns import cell_text, listed, table_of
+from showthrough.release.columns import cell_text, listed, named, table_of
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import check_parts, parts_of
@@ -167,7 +167,8 @@ def _numbers_of_text(text: pl.Series, what: str) -> pl.Series:
     odd = cells.filter(number.is_null() & cells.is_not_null())
     if odd.len():
         raise ReleaseError(
-            f"{what} holds numbers and also {odd[0]!r}: expected numbers alone, or name it as ordinal or nominal."
+            f"{what} holds numbers and also {named(odd[0], 'text')}: expected numbers alone, or name it as ordinal "
+            "or nominal."
         )
     return _finite(number, what)
 
@@ -189,7 +190,9 @@ def _spread(source: Source, name: str) -> pl.Series:
         column = text.cast(pl.Float64, strict=False)
         if column.null_count() > text.null_count():
             odd = text.filter(column.is_null() & text.is_not_null())[0]
-            raise ReleaseError(f"{what} holds {odd!r}; expected the spread of the group, a number of 0 or more.")
+            raise ReleaseError(
+                f"{what} holds {named(odd, 'text')}; expected the spread of the group, a number of 0 or more."
+            )
     if not column.dtype.is_numeric():
         raise ReleaseError(f"{what} holds {column.dtype}; expected the spread of the group, a number of 0 or more.")
     number = _finite(column, what)

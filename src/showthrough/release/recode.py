@@ -34,7 +34,9 @@ def recoded(release: Release, mapping: Mapping[Any, Any]) -> Release:
         )
     new = scalar(to_polars({"value": [found[v] for v in old.to_list()]})["value"], "The value map")
     if gaps(new).any():
-        raise ReleaseError(f"{where}: the value map gives {named(old[gaps(new).arg_max() or 0])} an empty value.")
+        raise ReleaseError(
+            f"{where}: the value map gives {named(old[gaps(new).arg_max() or 0], 'a published value')} an empty value."
+        )
     codes = pl.DataFrame({"value": old, "new": new})
     renamed = release.tally.join(codes, on="value", how="left")
     tally = renamed.group_by("group", pl.col("new").alias("value")).agg(pl.col("n").sum())
@@ -66,7 +68,7 @@ def read_value_map(path: str | os.PathLike[str], *, encoding: str | None = None)
     pairs = pl.DataFrame({"old": old, "new": new}).unique(maintain_order=True)
     repeated = pairs.filter(pairs["old"].is_duplicated())
     if repeated.height:
-        raise FileError(f"{source} maps {named(repeated['old'][0])} to more than one value.")
+        raise FileError(f"{source} maps {named(repeated['old'][0], 'a value')} to more than one value.")
     return dict(pairs.iter_rows())
 
 

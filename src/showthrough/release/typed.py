@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from showthrough.errors import FileError
+from showthrough.said import private
 
 TYPES: dict[str, pl.DataType] = {
     "text": pl.String(),
@@ -24,7 +25,7 @@ def typed(column: pl.Series, name: str, *, where: str, stated: str) -> pl.Series
     """A column of text as the type that was written down; ``stated`` is the file that names it."""
     kind = TYPES.get(name)
     if kind is None:
-        raise FileError(f"{stated}: unknown type {name!r}.")
+        raise FileError(f"{stated}: unknown type {private(repr(name))}.")
     try:
         if kind == pl.Boolean:
             return column.replace_strict({"true": True, "false": False, None: None}, return_dtype=pl.Boolean)

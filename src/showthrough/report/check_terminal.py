@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from showthrough.criteria.criterion import persons, text
 from showthrough.report.check import CheckContent, Limit, ReleaseContent, ResultContent, RiskContent, WorstGroup
 from showthrough.report.figure import Figures
-from showthrough.report.printable import printable
+from showthrough.report.printable import words
 from showthrough.report.tables import Column, WordTable
 from showthrough.report.terminal import Hints
 
@@ -21,15 +20,17 @@ from showthrough.report.terminal import Hints
 def show_check(console: Console, told: CheckContent, *, hints: Hints | None = None) -> None:
     """All that the content holds."""
     for name, tree in told.trees.items():
-        console.print(Text(printable(f"Hierarchy of {name} ({tree.rule})"), style="bold"))
-        console.print(Text("\n".join(printable(line) for line in tree.tree.split("\n"))))
+        console.print(words(f"Hierarchy of {name} ({tree.rule})", "bold"))
+        console.print(words(tree.tree, lines=True))
         console.print()
     for k, entry in enumerate(told.releases):
         if len(told.releases) > 1:
-            console.print(Text(printable(f"{'' if k == 0 else chr(10)}{entry.release}"), style="bold underline"))
+            if k:
+                console.print()
+            console.print(words(entry.release, "bold underline"))
         _show_release(console, entry)
     if told.holds is False and told.audience != "internal" and hints is not None:
-        console.print(Text(hints.internal, style="dim"))
+        console.print(words(hints.internal, "dim"))
 
 
 def _show_release(console: Console, entry: ReleaseContent) -> None:
@@ -40,19 +41,19 @@ def _show_release(console: Console, entry: ReleaseContent) -> None:
         if result.negations is not None:
             console.print()
             for row in result.negations:
-                console.print(Text(f"• {row['sentence']}"))
+                console.print(words(f"• {row['sentence']}"))
         for limit in result.limits:
             console.print()
             _show_limit(console, limit)
     if entry.risk is not None:
         console.print()
-        console.print(Text(_risk(entry.risk)))
+        console.print(words(_risk(entry.risk)))
     if entry.utility is not None:
         console.print()
         measured = [(figure.label, _number(figure.value), figure.meaning) for figure in entry.utility.measures()]
         console.print(_table("Utility against the table", ("measure", "level", ""), measured))
         for note in entry.utility.notes:
-            console.print(Text(printable(f"• {note}")))
+            console.print(words(f"• {note}"))
 
 
 def _title(result: ResultContent, *, several: bool) -> str:
@@ -67,13 +68,13 @@ def _title(result: ResultContent, *, several: bool) -> str:
 
 def _show_limit(console: Console, limit: Limit) -> None:
     style = "bold green" if limit.holds else "bold red"
-    console.print(Text(printable(f"{'pass' if limit.holds else 'FAIL'}  {limit.sentence}"), style=style))
+    console.print(words(f"{'pass' if limit.holds else 'FAIL'}  {limit.sentence}", style))
     if limit.holds:
         return
     if limit.worst[0].group is None:
         more = limit.failing_groups - len(limit.worst)
         rest = f", and {more} more fail" if more > 0 else ""
-        console.print(Text(f"      Worst: {_alike(limit.worst)}{rest}.", style="dim"))
+        console.print(words(f"      Worst: {_alike(limit.worst)}{rest}.", "dim"))
         return
     rows = []
     for entry in limit.worst:

@@ -128,7 +128,7 @@ def content(
         numerics=f"Numerics: {audit.posterior.certificate}.",
         premise=audit.posterior.certificate.premise,
         summary=tuple(summary(audit, internal=internal)),
-        contradictions=tuple(str(c) if internal else c.shareable for c in audit.posterior.contradictions),
+        contradictions=tuple(c.internal if internal else c.shareable for c in audit.posterior.contradictions),
         locatability=audit.posterior.locatability(),
         people=audit.people if internal else None,
         facts=(known_facts(audit, proofs=proofs) if known is None else known) if internal else None,

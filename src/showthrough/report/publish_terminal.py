@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.text import Text
 
-from showthrough.report.printable import printable
+from showthrough.report.printable import words
 from showthrough.report.publish import MEASURES, ComparisonContent, PublishContent
 from showthrough.report.tables import Column, WordTable
 from showthrough.report.terminal import Hints
@@ -15,21 +14,22 @@ LISTED = 50
 
 def show_publish(console: Console, told: PublishContent, *, hints: Hints | None = None) -> None:
     """What was made and what it cost; who is exposed as far as the content holds it."""
-    console.print(Text(told.release if told.folder is None else f"{told.folder}: {told.release}"))
-    console.print(Text(told.words))
+    console.print(words(told.release if told.folder is None else f"{told.folder}: {told.release}"))
+    console.print(words(told.words, lines=True))
     if told.exposed_ids:
         listed = ", ".join(told.exposed_ids[:LISTED]) + (" …" if told.exposed > LISTED else "")
-        console.print(Text(printable(f"Exposed: {listed}")))
+        console.print(words(f"Exposed: {listed}"))
     elif told.exposed:
         hint = "" if hints is None else f": {hints.internal}"
-        console.print(Text(f"{told.exposed} persons are exposed{hint}."))
+        console.print(words(f"{told.exposed} persons are exposed{hint}."))
 
 
 def show_link(console: Console, told: PublishContent) -> None:
     """Which file says who is in which group, if one was written."""
     if told.link is not None:
-        words = f"{told.link} says who is in which group: next releases need it. Keep it, and keep it to yourself."
-        console.print(Text(printable(words)))
+        console.print(
+            words(f"{told.link} says who is in which group: next releases need it. Keep it, and keep it to yourself.")
+        )
 
 
 def show_comparison(console: Console, told: ComparisonContent) -> None:
@@ -40,7 +40,7 @@ def show_comparison(console: Console, told: ComparisonContent) -> None:
         rows.append((label, *("" if level is None else f"{level:.{digits}f}" for level in levels)))
     columns = [Column("measure"), *(Column(strategy.strategy, whole=True) for strategy in told.strategies)]
     console.print(WordTable("Strategies for the next release (nothing was written)", columns, rows))
-    console.print(Text(MEASURES["query_error"][2]))
+    console.print(words(MEASURES["query_error"][2]))
     for strategy in told.strategies:
         if strategy.remark:
-            console.print(Text(printable(f"{strategy.strategy}: {strategy.remark}")))
+            console.print(words(f"{strategy.strategy}: {strategy.remark}"))

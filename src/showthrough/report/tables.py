@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from showthrough.report.printable import printable
+from showthrough.report.printable import printable, words
 
 BORDER = 3  # a line and two spaces for every column; one more line ends the row
 SHORT = 8  # columns of words are squeezed to this before numbers are
@@ -43,20 +43,20 @@ class WordTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Called by Rich."""
-        rows = [[cell if isinstance(cell, Text) else Text(printable(cell)) for cell in row] for row in self.rows]
+        rows = [[cell if isinstance(cell, Text) else words(cell, lines=True) for cell in row] for row in self.rows]
         measured = [_Measured.of(column, [row[j].plain for row in rows]) for j, column in enumerate(self.columns)]
         widths = _widths(measured, options.max_width - BORDER * len(self.columns) - 1)
         table = Table()
         for column, width in zip(self.columns, widths, strict=True):
-            name = Text(printable(column.name))
+            name = words(column.name)
             table.add_column(name, width=width, justify="right" if column.whole else "left", overflow="fold")
         for row in rows:
             shown = zip(self.columns, row, widths, strict=True)
             table.add_row(*(_one_line(cell, width) if column.whole else cell for column, cell, width in shown))
-        yield Text(printable(self.title), style="bold")
+        yield words(self.title, "bold")
         yield table
         if self.caption:
-            yield Text(printable(self.caption), style="dim")
+            yield words(self.caption, "dim")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _squeezed(widths: Sequence[int], columns: Sequence[_Measured], room: int) ->
 
 def _one_line(cell: Text, width: int) -> Text:
     flat = cell.plain.replace("\n", " ")
-    return Text(flat, style=cell.style) if cell_len(flat) <= width else cell
+    return words(flat, str(cell.style)) if cell_len(flat) <= width else cell
 
 
 def _longest(parts: Iterable[str]) -> int:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from showthrough.inference.words import listed
 from showthrough.report.content import AuditContent, Fact, View
-from showthrough.report.printable import printable
+from showthrough.report.printable import printable, words
 from showthrough.report.tables import Column, WordTable
 
 SHOWN = 40
@@ -40,8 +40,8 @@ def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = No
         console.print()
     console.print(_bullets(told.summary))
     console.print()
-    console.print(Text(told.premise, style="dim"))
-    console.print(Text(told.numerics, style="dim"))
+    console.print(words(told.premise, "dim"))
+    console.print(words(told.numerics, "dim"))
     if told.changes is not None and told.changes.height:
         console.print()
         console.print(frame_table(told.changes, title="Who counts as changed", most=SHOWN))
@@ -49,14 +49,14 @@ def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = No
         console.print()
         show_facts(console, told.facts.listed(SHOWN), total=len(told.facts), hint=hints.facts)
     elif hints.internal and (told.together["certain"] or told.together["impossible_by_counts"]):
-        console.print(Text(hints.internal, style="dim"))
+        console.print(words(hints.internal, "dim"))
 
 
 def _bullets(lines: Sequence[str]) -> Table:
     """Sentences that wrap under themselves."""
     table = Table.grid(padding=(0, 1))
     for line in lines:
-        table.add_row("•", Text(line))
+        table.add_row("•", words(line))
     return table
 
 
@@ -68,11 +68,18 @@ def releases_table(told: AuditContent) -> WordTable:
         alone, joined = r["entropy_alone_nats"], r["entropy_joined_nats"]
         drop = 1 - joined / alone if alone else 0.0
         counts = [str(r[name]) for name in ("persons", "groups", "values", "certain_alone")]
-        rows.append([f"{r['name']} alone", *counts, f"{alone:.6f}", f"{joined:.6f}\n(−{100 * max(drop, 0):.1f} %)"])
+        rows.append(
+            [
+                printable(f"{r['name']} alone", lines=False),
+                *counts,
+                f"{alone:.6f}",
+                f"{joined:.6f}\n(−{100 * max(drop, 0):.1f} %)",
+            ]
+        )
     j = told.together
     style = "bold red" if j["newly_certain"] else "bold"
     figures = (str(j["persons"]), "", str(j["values"]), str(j["certain"]), f"{j['entropy_nats']:.6f}", "")
-    rows.append([Text(cell, style=style) for cell in ("all together", *figures)])
+    rows.append([words(cell, style) for cell in ("all together", *figures)])
     columns = [Column(""), *(Column(name, whole=True) for name in names)]
     return WordTable("Each release alone, and all together", columns, rows)
 
@@ -113,15 +120,15 @@ def show_facts(console: Console, entries: Sequence[Fact], *, total: int, hint: s
         mine = [e for e in entries if e.fact == fact and by in (None, e.by)]
         if not mine:
             continue
-        console.print(Text(heading, style="bold red" if fact == "certain" else "bold yellow"))
+        console.print(words(heading, "bold red" if fact == "certain" else "bold yellow"))
         for (value, reasons), names in _same_reason(mine).items():
-            console.print(Text(printable(f"  {listed(names)}: {value}"), style="bold"))
+            console.print(words(f"  {listed(names)}: {value}", "bold"))
             if reasons:
-                console.print(Padding(Text(printable(reasons), style="dim"), (0, 0, 0, 4)))
+                console.print(Padding(words(reasons, "dim", lines=True), (0, 0, 0, 4)))
         console.print()
     if total > len(entries):
         more = f"… and {total - len(entries)} more facts{f': {hint}' if hint else ''}."
-        console.print(Text(more, style="dim"))
+        console.print(words(more, "dim"))
 
 
 def posterior_table(history: Sequence[View], *, title: str) -> WordTable:
@@ -136,10 +143,10 @@ def posterior_table(history: Sequence[View], *, title: str) -> WordTable:
 
 def _distribution(row: Mapping[Any, float] | None, *, last: bool) -> Text:
     if row is None:
-        return Text("not in it", style="dim")
+        return words("not in it", "dim")
     if len(row) == 1:
-        return Text(printable(f"{next(iter(row))} certain"), style="bold red" if last else "bold")
-    return Text(printable(", ".join(f"{value} {100 * p:.0f}" for value, p in row.items())))
+        return words(f"{next(iter(row))} certain", "bold red" if last else "bold")
+    return words(", ".join(f"{value} {100 * p:.0f}" for value, p in row.items()))
 
 
 def _same_reason(entries: Sequence[Fact]) -> dict[tuple[str, str], list[str]]:

@@ -25,6 +25,7 @@ from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.refusing import refused
 from showthrough.republishing.search import Acceptable, Guard, Search
 from showthrough.republishing.strategies import by_signature
 from showthrough.republishing.tied import joint
@@ -50,15 +51,35 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     quiet, past = guard.progress.silent(), guard.past
     before = joint(past.history, changed=past.choice, progress=quiet) if past.history else None
     search = Search(guard, before, _exposed(guard, before), deadline)
+    done = _searched(search, base)
+    if done is not None:
+        return done
+    raise refused(search, _holding_back(search, base))
+
+
+def _searched(search: Search, base: Proposal | None) -> Guarded | None:
+    guard = search.guard
     for name, start in (("m-invariance", _whole(guard)), ("the proposal", base)):
-        if start is not None:
-            guard.progress.stage(f"guarding {name}")
-            search.repair(name, start.numbered())
+        if start is None:
+            search.tried[f"{name} (which this table does not allow)"] = None
+            continue
+        guard.progress.stage(f"guarding {name}")
+        search.repair(name, start.numbered())
     for one in sorted(search.found, key=lambda one: one.rank):
         done = _final(search, one)
         if done is not None:
             return done
-    raise search.refusal()
+    return None
+
+
+def _holding_back(search: Search, base: Proposal | None) -> int | None:
+    """How many records a release holds back that keeps the policy, if that was not allowed, helps and is found."""
+    guard = search.guard
+    if guard.hold_back or search.late:
+        return None
+    again = Search(replace(guard, hold_back=True), search.before, search.exposed, search.deadline)
+    done = _searched(again, base)
+    return None if done is None else done.proposal.held
 
 
 def _final(search: Search, one: Acceptable) -> Guarded | None:

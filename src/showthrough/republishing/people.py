@@ -13,6 +13,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import SLACK
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
+from showthrough.said import private
 from showthrough.table.arrays import Flags
 
 LISTED = 20
@@ -75,5 +76,5 @@ def breaches_of(ids: pl.Series) -> pl.DataFrame:
 def refusal(message: str, breaches: pl.DataFrame, parameters: tuple[str, ...] = ()) -> PolicyError:
     """The error with ids for the person at the keyboard, and without for everybody else."""
     ids = breaches["id"].unique(maintain_order=True).to_list()
-    named = f" Concerned: {', '.join(ids[:LISTED])}{' …' if len(ids) > LISTED else ''}." if ids else ""
-    return PolicyError(message + named, breaches=breaches, shareable=message, parameters=parameters)
+    who = f" Concerned: {', '.join(ids[:LISTED])}{' …' if len(ids) > LISTED else ''}." if ids else ""
+    return PolicyError(f"{message}{private(who, '')}", breaches=breaches, parameters=parameters)

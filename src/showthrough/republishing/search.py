@@ -14,14 +14,14 @@ import polars as pl
 
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
-from showthrough.errors import ContradictionError, NotConvergedError, PolicyError
+from showthrough.errors import ContradictionError, NotConvergedError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review
 from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.past import Past
-from showthrough.republishing.people import People, breaches_of, over_by_sets, refusal
+from showthrough.republishing.people import People, over_by_sets
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.table.arrays import Flags, Ints
@@ -79,7 +79,13 @@ class Search:
     contradicted: bool = False
     last: Review | None = None
     asked: tuple[Proposal, People] | None = None
-    leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over at the last dead end
+    began: float = field(default_factory=time.monotonic)
+    tried: dict[str, None] = field(default_factory=dict)  # what was done to proposals, in words
+    nearest: Proposal | None = None  # with the fewest persons over a limit
+    fewest: float = np.inf
+    mildest: Proposal | None = None  # with the smallest probability of anybody's likeliest value
+    largest: float = np.inf
+    leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over in the nearest attempt
 
     @cached_property
     def drafts(self) -> Drafts:
@@ -102,6 +108,7 @@ class Search:
         step = Remark.of("start", "{start}: {groups} groups", start=name, groups=groups)
         if self.passing(start) and any(not one.passing for one in self.found):
             return
+        self.tried[f"{name}{' of the whole table' if name == 'm-invariance' else ' of the method'}"] = None
         over = self.over(start)
         if not over.any():
             self.keep(start, (step,))
@@ -112,6 +119,7 @@ class Search:
         steps = [step, Remark.of("over", "{over} persons would be over a limit", over=over.sum())]
         proposal = start
         touched = self.touched(proposal, over)
+        self.tried["swapping members"] = None
         better = swap(self.guard.past, proposal, touched)
         after = over if better is None else self.over(better)
         if better is not None and after.sum() < over.sum():
@@ -137,7 +145,6 @@ class Search:
             if proposal.price <= self.most and not over.any():
                 self.keep(proposal, tuple(told))
                 return
-            self.leaks = over.ids.filter(pl.Series(over.over))
             if self.late or proposal.price > self.most:
                 return
 
@@ -145,6 +152,7 @@ class Search:
         """One change at a time, each kept if fewer persons are over a limit after it; withholding comes last."""
         guard, strict = self.guard, self.satisfies(proposal)
         while 0 < over.sum() <= SINGLY:
+            self.tried["single changes"] = None
             leaking = np.unique(proposal.group[self.touched(proposal, over)])
             people = self.rows_of(over)
             ways: Iterator[tuple[Proposal, Remark]] = moves(
@@ -167,6 +175,7 @@ class Search:
     def by_merging(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, Remark]]:
         """Leaking groups join their neighbours, again and again, at worst until one group is left."""
         for _ in range(ROUNDS):
+            self.tried["merging groups"] = None
             leaking = np.unique(proposal.group[self.touched(proposal, over)])
             better = merge(self.guard.table, self.guard.past, proposal, leaking)
             if better is None:
@@ -185,6 +194,7 @@ class Search:
             better = None
             if name != "m-invariance" and touched.any() and key not in tried:
                 tried.add(key)
+                self.tried["regrouping"] = None
                 better = regroup(
                     guard.table, guard.past, proposal, touched, m=guard.m, hold_back=guard.hold_back, seed=guard.seed
                 )
@@ -195,6 +205,7 @@ class Search:
                 rows = rows if rows.any() else touched  # those over a limit have left: their former neighbours
                 if not guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
                     return
+                self.tried["withholding records"] = None
                 better = without(guard.past, proposal, rows)
                 step = Remark.of("withheld", "withheld {records} records", records=rows.sum())
             proposal = better
@@ -254,7 +265,7 @@ class Search:
     def satisfies(self, proposal: Proposal) -> bool:
         """Whether the criteria hold."""
         self.guard.progress.check()
-        return self.drafts.satisfies(proposal, self.guard.criteria)
+        return bool((proposal.group >= 0).any()) and self.drafts.satisfies(proposal, self.guard.criteria)
 
     def lean(self, proposal: Proposal) -> tuple[Proposal, int]:
         """Drop counterfeits while policy and criteria hold: all that groups can spare, or half of them, …"""
@@ -281,7 +292,11 @@ class Search:
         """Who is over a limit; what was asked last is remembered."""
         if self.asked is None or self.asked[0] is not proposal:
             self.guard.progress.check()
-            self.asked = proposal, self._over(proposal)
+            found = self._over(proposal)
+            self.asked = proposal, found
+            if found.any() and found.sum() < self.fewest:
+                self.nearest, self.fewest = proposal, found.sum()
+                self.leaks = found.ids.filter(pl.Series(found.over))
         return self.asked[1]
 
     def _over(self, proposal: Proposal) -> People:
@@ -297,19 +312,29 @@ class Search:
             by_sets = over_by_sets(guard.table, guard.past, proposal, before, limit=limit).without(self.exposed)
             if by_sets.any():
                 return by_sets
-        try:
-            post = self.drafts.posterior(proposal)
-        except (ContradictionError, NotConvergedError) as problem:
-            self.contradicted |= isinstance(problem, ContradictionError)
+        kept = proposal.group >= 0
+        post = self.posterior(proposal) if kept.any() else None
+        if post is None:  # what publishes nobody is no way out
             ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
-            return People(ids, proposal.group >= 0)
+            return People(ids, kept if kept.any() else ~kept)
         ids = post.ids.cast(pl.String)
         over = guard.policy.over_limit(post, before, exposed=self.exposed)
+        largest = float(np.nan_to_num(post.largest(), nan=1.0).max(initial=0.0))
+        if over.any() and largest < self.largest:
+            self.mildest, self.largest = proposal, largest
         if not over.any() and guard.policy.integral != "no":
             left = max(1.0, min(guard.policy.seconds, self.deadline - time.monotonic()))
             whole = guard.policy.review(post, before, exposed=self.exposed, seconds=left).breaches
             over = ids.is_in(whole["id"].unique().implode()).to_numpy()
         return People(ids, over)
+
+    def posterior(self, proposal: Proposal) -> Posterior | None:
+        """What a reader would believe; None where the proposal contradicts the history or no answer was found."""
+        try:
+            return self.drafts.posterior(proposal)
+        except (ContradictionError, NotConvergedError) as problem:
+            self.contradicted |= isinstance(problem, ContradictionError)
+            return None
 
     def rows_of(self, over: People) -> Flags:
         """[rows] records of the table whose person is over a limit."""
@@ -333,25 +358,3 @@ class Search:
         groups: Ints = np.unique(proposal.group[rows & (proposal.group >= 0)])
         found: Flags = np.isin(proposal.group, groups) & (proposal.group >= 0)
         return found
-
-    def refusal(self) -> PolicyError:
-        """Why there is no release, who stands in the way, and what could be withheld."""
-        table = self.guard.table
-        here = table.frame[table.id or ""].cast(pl.String)
-        leaks = self.leaks.unique(maintain_order=True)
-        there = int(leaks.is_in(here.implode()).sum())
-        parts = [f"No release of this table was found that keeps the policy within {self.guard.seconds:g} s."]
-        if self.contradicted:
-            parts.append("The table contradicts what earlier releases say of it: values must have changed.")
-        if self.exposed:
-            parts.append(f"{len(self.exposed)} persons were exposed by earlier releases already.")
-        if leaks.len():
-            parts.append(
-                f"The nearest attempt leaves {leaks.len()} persons over a limit; {there} of them have a record that "
-                "could be withheld."
-            )
-        if not self.guard.hold_back:
-            parts.append("Records may not be held back: hold_back=True allows it.")
-        parts.append("A weaker limit, more time or fewer records to publish would do.")
-        frame = self.last.breaches if self.last is not None else breaches_of(leaks)
-        return refusal(" ".join(parts), frame, ("hold_back",))

@@ -81,6 +81,8 @@ def by_signature(
         fakes.append((found.counterfeit_group + np.int32(base), found.counterfeit_value))
         base, held = base + found.groups, held + found.held.size
     fake_group, fake_value = (np.concatenate(part) for part in zip(*fakes, strict=True))
+    if rows is None and not (group >= 0).any():
+        raise InputError(f"Every record would have to be held back for groups of {m} different values: lower m.")
     return Proposal(group, fake_group, fake_value, (spent(fake_group.size, held),))
 
 

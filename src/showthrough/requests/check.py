@@ -184,7 +184,13 @@ def _drawn(name: str, subjects: Sequence[Subject], request: CheckRequest, beside
                 parameters=("hierarchies", "audience"),
             )
         hierarchy = Hierarchy.propose(column)
-    return Tree(hierarchy.rule, hierarchy.tree())
+    return Tree(hierarchy.rule, hierarchy.tree() if request.audience == "internal" else _levels(hierarchy))
+
+
+def _levels(hierarchy: Hierarchy) -> str:
+    """A hierarchy without its labels, which are values: how many each level has."""
+    counts = [len(set(hierarchy.labels(level))) for level in range(hierarchy.height + 1)]
+    return "\n".join(f"level {k}: {n} label{'' if n == 1 else 's'}" for k, n in enumerate(counts))
 
 
 def _values(name: str, subjects: Sequence[Subject], beside: _Beside) -> pl.Series:

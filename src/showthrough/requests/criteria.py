@@ -59,7 +59,7 @@ class CriteriaEntries(Entries):
             try:
                 _MADE[name](self, _ALONE)
             except InputError as problem:
-                raise FieldError(name, f"cannot be used: {problem}") from None
+                raise FieldError(name, f"cannot be used: {problem.said}") from None
 
     def criteria(self, sensitive: str | None, trees: Mapping[str, Any], population: Any) -> list[Criterion]:
         """The criteria for one sensitive column, whose hierarchy may be asked for."""

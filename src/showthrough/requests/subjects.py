@@ -20,7 +20,7 @@ from showthrough.release.release import Release
 from showthrough.release.roles import Given
 from showthrough.table.datapackage import read_datapackage
 from showthrough.table.files import read_table
-from showthrough.table.frames import scalar
+from showthrough.table.frames import need_header, scalar
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ def _roles(release: Release, columns: Columns) -> FrameRoles:
 def _plain(path: Path, given: Given, columns: Columns) -> Subject:
     """A table of records: rows with equal quasi-identifiers are a group."""
     frame = read_table(path, encoding=columns.encoding)
+    if not columns.sensitive and given == Given(None, None, None, None, None):
+        need_header(frame, os.fspath(path))
     sensitive = columns.sensitive or ((given.sensitive,) if given.sensitive is not None else ())
     quasi = None if given.quasi is None else tuple(given.quasi)
     if quasi is None:

@@ -27,6 +27,14 @@ class Understood:
     unfilled: tuple[Unfilled, ...] = ()
     """Rows that nobody of the register fits."""
 
+    def forms(self) -> pl.DataFrame:
+        """The cells by their kind, counted: what everybody may see of them."""
+        by = ["release", "column", "kind"]
+        counted = self.cells.group_by(by, maintain_order=True).agg(
+            pl.len().alias("different cells"), pl.col("rows").sum()
+        )
+        return counted.select(*by, "different cells", "rows")
+
 
 def run_understand(request: HistoryEntries, progress: Progress | Callable[[str], None] | None = None) -> Understood:
     """Read the history and say how it was understood."""

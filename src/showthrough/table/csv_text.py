@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.errors import FileError
+from showthrough.said import private
 from showthrough.table.csv_rows import SEPARATORS, inside_quotes, measure_rows
 from showthrough.table.unpacking import unpacked
 
@@ -152,6 +153,6 @@ def _header(record: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         raise FileError(f"{name} has more than one column without a name (columns {first} and {again}).")
     # a file without a header shows a person's record here
     raise FileError(
-        f"{name} has the column {columns[twice]!r} more than once (columns {first} and {again}).",
-        shareable=f"{name} has a column name more than once (columns {first} and {again}).",
+        f"{name} has {private(f'the column {columns[twice]!r}', 'a column name')} more than once (columns {first} and "
+        f"{again})."
     )

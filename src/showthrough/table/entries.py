@@ -26,12 +26,14 @@ import dataclasses
 import datetime as dt
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 from showthrough.errors import FieldError, FileError, InputError
+from showthrough.said import private
 from showthrough.table import toml_text
 
 SHOWN = 60  # characters of a wrong entry
@@ -59,7 +61,9 @@ class Entries:
         strange = sorted(str(name) for name in given if name not in hints(cls))
         if strange:
             known = ", ".join(hints(cls))
-            raise FileError(f"{where or cls.__name__}: {strange[0]!r} is unknown; the entries are {known}.")
+            raise FileError(
+                f"{where or cls.__name__}: {_key(strange[0], hints(cls))} is unknown; the entries are {known}."
+            )
         needed = [f.name for f in dataclasses.fields(cls) if _needed(f) and f.name not in given]
         if needed:
             raise FieldError(needed[0], "is missing.", where=where)
@@ -125,7 +129,7 @@ def _fitted(hint: Any, given: Any, name: str) -> Any:
         if given in wanted and isinstance(given, str):
             return given
         words = " or ".join(wanted) if len(wanted) == 2 else f"one of {', '.join(wanted)}"
-        raise FieldError(name, f"is {words}, not {_shown(given)}.")
+        raise FieldError(name, f"is {words}, not {private(repr(given), 'what was given')}.")
     if origin is tuple:
         return _listed(hint, given, name)
     if origin is not None and issubclass(origin, Mapping):
@@ -206,13 +210,13 @@ def _made(cls: Any, given: Mapping[str, Any], where: str) -> Any:
         return cls.from_dict(given, where=where)
     strange = sorted(str(name) for name in given if name not in hints(cls))
     if strange:
-        raise FileError(f"{where}: {strange[0]!r} is unknown; the entries are {', '.join(hints(cls))}.")
+        raise FileError(f"{where}: {_key(strange[0], hints(cls))} is unknown; the entries are {', '.join(hints(cls))}.")
     try:
         return cls(**{name: _fitted(hints(cls)[name], entry, name) for name, entry in given.items()})
     except FieldError as problem:
         raise problem.at(where) from None
     except InputError as problem:  # a class of another room, which checks itself
-        raise FileError(f"{where}: {problem}") from None
+        raise FileError(f"{where}: {problem.said}") from None
 
 
 def _plain_fields(entry: Any) -> dict[str, Any]:
@@ -242,6 +246,7 @@ def _wrong(hint: Any, given: Any, name: str) -> FieldError:
     return FieldError(name, f"has the wrong type: expected {_words(hint)}, not {_shown(given)}.")
 
 
+_KINDS = {str: "text", list: "a list", tuple: "a list", dict: "a table", dt.date: "a date", dt.datetime: "a time"}
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", Any: "a value"}
 
 
@@ -263,6 +268,13 @@ def _words(hint: Any) -> str:
 
 def _shown(given: Any) -> str:
     """A short entry as it is; of a longer one only what it is, as it may hold data."""
-    text = repr(given)
+    text, kind = repr(given), _KINDS.get(type(given), "something else")
+    if given is None or isinstance(given, (bool, int, float)):
+        return text
     short = len(text) <= SHOWN and not isinstance(given, (list, tuple, Mapping))
-    return text if short else f"a {type(given).__name__}"
+    return private(text, kind) if short else kind
+
+
+def _key(given: str, known: Iterable[str]) -> str:
+    """A key that nothing is known by: a slip of the pen is shown, anything else may be data."""
+    return repr(given) if get_close_matches(given, list(known), n=1) else private(repr(given), "an entry")

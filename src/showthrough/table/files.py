@@ -8,8 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from showthrough.errors import FileError, LimitError
+from showthrough.said import private
 from showthrough.storage.system import reason
 from showthrough.table import csv_text
+from showthrough.table.frames import in_range
 from showthrough.table.unpacking import refuse_large_table
 
 
@@ -63,8 +65,8 @@ def _parse_parquet(raw: bytes, name: str) -> pl.DataFrame:
         raise _unreadable(f"{name} is a damaged Parquet file", problem) from None
     if frame.height == 0:
         raise FileError(f"{name} is empty: it has columns but no rows.")
-    return frame
+    return in_range(frame, name)
 
 
 def _unreadable(what: str, problem: BaseException) -> FileError:
-    return FileError(f"{what} ({str(problem).strip().split(chr(10))[0]}).", shareable=f"{what}.")
+    return FileError(f"{what}{private(f' ({str(problem).strip().split(chr(10))[0]})', '')}.")

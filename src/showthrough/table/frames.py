@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -9,15 +10,21 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.said import private
 
 KINDS = "text, whole numbers, numbers, truth values, dates or times"
 
 _FAULTS = (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError)
+_FIRST_DAY, _LAST_DAY, _DAY = -719162, 2932896, 86400  # the years 1 to 9999 in days since 1970; seconds
 _EXACT = 2**53  # whole numbers up to here are exact as Float64
 
 
 def to_polars(frame: Any) -> pl.DataFrame:
     """Take a frame of Polars, pandas, PyArrow or any library that speaks Arrow or interchange."""
+    return in_range(_to_polars(frame), "The frame")
+
+
+def _to_polars(frame: Any) -> pl.DataFrame:
     if isinstance(frame, pl.DataFrame):
         return frame
     try:
@@ -32,12 +39,31 @@ def to_polars(frame: Any) -> pl.DataFrame:
         if hasattr(frame, "__dataframe__"):
             return pl.from_dataframe(frame)
     except _FAULTS as problem:  # the text of these may quote the data
-        raise InputError(
-            f"The frame cannot be read: {str(problem).splitlines()[0]}", shareable="The frame cannot be read."
-        ) from None
+        raise InputError(f"The frame cannot be read{private(f': {problem}', '')}.") from None
     raise InputError(
         f"Expected a frame (polars, pandas, pyarrow or another that speaks Arrow), got {type(frame).__name__}."
     )
+
+
+def in_range(frame: pl.DataFrame, where: str) -> pl.DataFrame:
+    """The frame if all its dates and times exist: files can hold others, at which libraries panic."""
+    for name in frame.columns:
+        column = frame[name].alias("cell")
+        if not column.dtype.is_temporal():
+            continue
+        unit = {"ms": 10**3, "us": 10**6, "ns": 10**9}.get(getattr(column.dtype, "time_unit", None) or "", 10**9)
+        low, high = (_FIRST_DAY * _DAY * unit, (_LAST_DAY + 1) * _DAY * unit - 1)
+        if column.dtype == pl.Date:
+            low, high = _FIRST_DAY, _LAST_DAY
+        elif column.dtype == pl.Time:
+            low, high = 0, _DAY * unit - 1
+        elif isinstance(column.dtype, pl.Duration):  # as far as Python counts
+            low, high = -999_999_999 * _DAY * unit, 999_999_999 * _DAY * unit
+        fits = column.to_physical().cast(pl.Int64).is_between(max(low, -(2**63)), min(high, 2**63 - 1))
+        if not fits.drop_nulls().all():
+            row = int((~fits.fill_null(True)).arg_max() or 0) + 1
+            raise InputError(f"{where}: row {row} of column {name!r} holds a date or time that does not exist.")
+    return frame
 
 
 def _from_pandas(frame: Any) -> pl.DataFrame:
@@ -77,11 +103,37 @@ def _series(name: str, entries: Sequence[Any]) -> pl.Series:
         ) from None
 
 
+def need_header(frame: pl.DataFrame, where: str) -> None:
+    """Refuse a table whose columns nobody named and whose first row looks like a record, not like names.
+
+    Without a header a person's record would pass for the names of columns, and messages name columns.
+    """
+    alike = sum(_like_a_cell(name, frame[name]) for name in frame.columns)
+    if frame.width and 2 * alike >= frame.width:
+        raise InputError(
+            f"{where}: the first row looks like a record and not like the names of the columns ({alike} of "
+            f"{frame.width} look like the cells below them). Put a row of names above it, or name columns with quasi= "
+            "if they are names.",
+            parameters=("quasi",),
+        )
+
+
+def _like_a_cell(name: str, column: pl.Series) -> bool:
+    """Whether the name of a column stands among its cells, or is built as all of them are."""
+    if column.dtype != pl.String or not name.strip():
+        return False
+    cells = column.alias("cell").drop_nulls().head(1000).str.strip_chars()
+    shapes = cells.str.replace_all(r"\p{L}+", "a").str.replace_all(r"\d+", "0").unique()
+    shape = re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", name.strip()))
+    return bool((cells == name.strip()).any()) or (shape != "a" and shapes.to_list() == [shape])
+
+
 def need_columns(frame: pl.DataFrame, names: Iterable[str], where: str) -> None:
     """All ``names`` are columns, or a sentence says which exist and which may be meant.
 
-    If none of them is there, the file may have no header, and its first row is a person's record:
-    then only the internal message lists what was found.
+    If none of them is there, the file may have no header, and its first row is a person's record: then only the
+    internal message lists what was found. Where all columns that there are were asked for, they were taken from the
+    file itself and prove nothing.
     """
     asked, held = list(names), set(frame.columns)
     missing = [name for name in asked if name not in held]
@@ -95,15 +147,15 @@ def need_columns(frame: pl.DataFrame, names: Iterable[str], where: str) -> None:
     exist = ", ".join(repr(c) for c in frame.columns)
     lead = f"{where} has no column {name!r}."
     full = f"{lead}{hint} Its columns are: {exist}."
-    has_header = any(n.strip().lower() in alike for n in asked)
+    named = any(n.strip().lower() in alike for n in asked) and not set(frame.columns) <= set(asked)
     without = f"{lead} None of the columns asked for is there: does its first row hold the names of the columns?"
-    raise InputError(full, shareable=full if has_header else without)
+    raise InputError(full, shareable=full if named else without)
 
 
 def scalar(column: pl.Series, where: str) -> pl.Series:
     """Bring a column to the scalar kind it holds: text, Int64, Float64, Boolean, Date or a time.
 
-    What that kind cannot hold exactly (huge whole numbers, nanoseconds) becomes text.
+    Durations become text. What a kind cannot hold exactly (huge whole numbers, nanoseconds) becomes text.
     """
     if column.name.startswith("^"):  # names such as ^a$ are patterns to Polars, even of one column
         column = column.alias("cell")
@@ -117,7 +169,9 @@ def scalar(column: pl.Series, where: str) -> pl.Series:
         return _number(column)
     if kind == pl.Null:
         return column.cast(pl.String)
-    if kind == pl.Time or isinstance(kind, (pl.Datetime, pl.Duration)):
+    if isinstance(kind, pl.Duration):  # Polars has no text for it by itself, and no file but its own a type
+        return column.dt.to_string("iso")
+    if kind == pl.Time or isinstance(kind, pl.Datetime):
         return _time(column)
     if kind == pl.String or kind == pl.Boolean or kind == pl.Date or kind.is_decimal():
         return column

@@ -22,6 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.said import private
 from showthrough.table import hierarchy_file, hierarchy_rules
 from showthrough.table.arrays import Codes
 from showthrough.table.hierarchy_rules import ROOT
@@ -138,7 +139,7 @@ class Hierarchy:
     def leaves_of(self, label: str) -> frozenset[str]:
         """The leaves that a label stands for; on several levels, all that any of them stands for."""
         if label not in self._under:
-            raise InputError(f"The hierarchy has no label {label!r}.", shareable="The hierarchy has no such label.")
+            raise InputError(f"The hierarchy has no {private(f'label {label!r}', 'such label')}.")
         return frozenset(self.leaves[k] for k in self._under[label])
 
     def __contains__(self, label: object) -> bool:
@@ -173,8 +174,8 @@ class Hierarchy:
         listed = ", ".join(repr(text) for text in absent[:_LISTED])
         more = f" and {len(absent) - _LISTED} more" if len(absent) > _LISTED else ""
         count = "1 value that is" if len(absent) == 1 else f"{len(absent)} values that are"
-        lead, tail = f"{where} has {count} not in the hierarchy ({self.rule})", "Add a row for each of them."
-        raise InputError(f"{lead}: {listed}{more}. {tail}", shareable=f"{lead}. {tail}")
+        shown = private(f": {listed}{more}", "")
+        raise InputError(f"{where} has {count} not in the hierarchy ({self.rule}){shown}. Add a row for each of them.")
 
     def tree(self, lines: int = 40) -> str:
         """The tree drawn with box characters, in at most about ``lines`` lines."""

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from showthrough.errors import InputError
+from showthrough.said import private
 from showthrough.table.texts import days, is_code, number, plain
 
 ROOT = "*"
@@ -68,10 +69,7 @@ def interval_rows(texts: Sequence[str], *, widths: Sequence[Any], origin: Any) -
     for text in texts:
         value = number(text)
         if value is None:
-            raise InputError(
-                f"Intervals need numbers, and {text!r} is none.",
-                shareable="Intervals need numbers, and a value is none.",
-            )
+            raise InputError(f"Intervals need numbers, and {private(repr(text), 'a value')} is none.")
         exact = Fraction(value)
         row = [text]
         for step in steps:
@@ -113,10 +111,7 @@ def date_rows(texts: Sequence[str]) -> list[list[str]]:
     for text in texts:
         span = days(text)
         if span is None or len(text) != len("2021-03-05"):
-            raise InputError(
-                f"Expected dates such as 2021-03-05, found {text!r}.",
-                shareable="Expected dates such as 2021-03-05, found something else.",
-            )
+            raise InputError(f"Expected dates such as 2021-03-05, found {private(repr(text), 'something else')}.")
         decade = int(text[:4]) // 10 * 10
         rows.append([text, text[:7], text[:4], f"{decade:04d}-{decade + 9:04d}", ROOT])
     return rows

@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import json
 import numbers
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from showthrough.errors import FileError, InputError
+from showthrough.said import private
 
 
 def document(table: Mapping[str, Any]) -> str:
@@ -70,7 +72,13 @@ def parse(raw: bytes | str, where: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise FileError(f"{where} is not UTF-8 text, which TOML has to be.") from None
     except (ValueError, RecursionError) as problem:
-        raise FileError(f"{where} is not valid TOML: {problem}.") from None
+        raise fault(where, problem) from None
+
+
+def fault(where: object, problem: BaseException) -> FileError:
+    """The sentence for a file that is no TOML; what the parser says may quote it, but for the place."""
+    place = re.search(r"\(at [^()]*\)$", str(problem))
+    return FileError(f"{where} is not valid TOML{private(f': {problem}', f' {place[0]}' if place else '')}.")
 
 
 def _text(text: str) -> str:

@@ -1,0 +1,76 @@
+"""The guard's refusal: what was really tried, who stands in the way, and what was found to help."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import polars as pl
+
+from showthrough.errors import PolicyError
+from showthrough.policy.policy import SLACK
+from showthrough.republishing.people import breaches_of, refusal
+from showthrough.republishing.search import Search
+
+_STEPS = 1000  # a limit is suggested in thousandths
+
+
+def refused(search: Search, held: int | None) -> PolicyError:
+    """Why there is no release; ``held`` records would have to be held back, None if that does not help either.
+
+    Nothing is suggested that was not seen to work: holding back was tried, a weaker limit is one that an attempt
+    keeps, and more time is named only where the time ended the search.
+    """
+    guard = search.guard
+    parts = ["No release of this table was found that keeps the policy.", _tried(search)]
+    if search.contradicted:
+        parts.append("The table contradicts what earlier releases say of it: values must have changed.")
+    if search.exposed:
+        parts.append(f"{len(search.exposed)} persons were exposed by earlier releases already.")
+    leaks = search.leaks.unique(maintain_order=True)
+    if leaks.len():
+        here = guard.table.frame[guard.table.id or ""].cast(pl.String)
+        there = int(leaks.is_in(here.implode()).sum())
+        parts.append(
+            f"The nearest attempt leaves {leaks.len()} persons over a limit; {there} of them are in the table."
+        )
+    limit = _weaker(search)
+    ways = [] if held is None else [f"hold_back=True (with {held} records held back)"]
+    ways += [] if limit is None else [f"policy=Policy(max_posterior={limit:g})"]
+    if ways:
+        parts.append(f"This would do: {', or '.join(ways)}.")
+    elif search.late:
+        parts.append("More time may find one.")
+    else:
+        also = "" if guard.hold_back else " Holding records back was tried too and does not help."
+        parts.append(f"More time would not change that.{also}")
+    frame = search.last.breaches if search.last is not None else breaches_of(leaks)
+    return refusal(" ".join(parts), frame, ("hold_back", "policy"))
+
+
+def _tried(search: Search) -> str:
+    spent = time.monotonic() - search.began
+    ways = ", ".join(search.tried) or "nothing"
+    if search.late:
+        return f"The time of {search.guard.seconds:g} s ended the search; until then it tried {ways}."
+    return f"The search came to its end after {spent:.1f} s; it tried {ways}."
+
+
+def _weaker(search: Search) -> float | None:
+    """The limit on the posterior that the mildest attempt keeps, if it keeps everything else."""
+    guard, attempt = search.guard, search.mildest
+    if guard.policy.max_posterior is None or attempt is None or not search.satisfies(attempt):
+        return None
+    post = search.posterior(attempt)
+    if post is None:
+        return None
+    over = guard.policy.review(post, search.before, exposed=search.exposed).breaches
+    figures = over.filter(pl.col("limit") == "max_posterior")["figure"]
+    if not figures.len():
+        return None
+    limit = math.ceil(float(figures.max() or 1.0) * _STEPS - SLACK) / _STEPS  # type: ignore[arg-type]
+    weaker = replace(guard.policy, max_posterior=limit)
+    if limit >= 1 or not weaker.review(post, search.before, exposed=search.exposed).holds:
+        return None
+    return limit

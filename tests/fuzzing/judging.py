@@ -1,0 +1,71 @@
+"""What must hold of every run: exit code, one sentence, no marked cell, no file changed, nothing left behind."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.fuzzing.cases import Case
+from tests.fuzzing.marks import shown
+
+CODES = {0, 1, 2, 3, 4, 130}
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ufdd0-\ufdd2]")
+
+
+@dataclass
+class Ran:
+    """How a run ended: a negative code is a signal; ``said`` is what errors say that were made on the way."""
+
+    code: int
+    out: str = ""
+    err: str = ""
+    said: list[str] = field(default_factory=list)
+
+
+def listing(home: Path) -> dict[str, str]:
+    """Every file with its hash."""
+    return {
+        os.fspath(path.relative_to(home)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(home.rglob("*"))
+        if path.is_file()
+    }
+
+
+def faults(case: Case, before: dict[str, str], ran: Ran) -> list[str]:
+    """What does not hold, in words; empty if all is well."""
+    found = []
+    if ran.code not in CODES:
+        found.append(f"exit code {ran.code}")
+    if ran.code == 2 and not _one_sentence(ran.err):
+        found.append("no single sentence")
+    if "Traceback" in ran.out + ran.err or "panicked" in ran.err:
+        found.append("a traceback")
+    if _CONTROL.search(ran.out + ran.err):
+        found.append("a control character")
+    found += [f"an error says {text!r}" for one in ran.said for text in shown(one)]
+    if not case.internal:
+        found += [f"shows {text!r}" for text in [*shown(ran.out), *shown(ran.err)]]
+    return found + _files(case, before, ran)
+
+
+def _one_sentence(err: str) -> bool:
+    lines = err.strip().split("\n")
+    return len(lines) == 1 and lines[0].startswith("Error: ") and len(lines[0]) < 2000
+
+
+def _files(case: Case, before: dict[str, str], ran: Ran) -> list[str]:
+    after, found = listing(case.home), []
+    mine = {name for name in after if any(name == out or name.startswith(f"{out}/") for out in case.outputs)}
+    found += [f"changed {name}" for name in before if after.get(name) != before[name] and name not in mine]
+    found += [f"left {name}" for name in after if ".showthrough." in name]
+    asked = {word for word in case.argv if word in after} | {word.split("/")[0] for word in case.argv}
+    new = [name for name in after if name not in before and name not in mine and name.split("/")[0] not in asked]
+    found += [f"wrote {name}" for name in new if ".showthrough." not in name]
+    if ran.code in (2, 70):
+        found += [f"wrote {name} although it failed" for name in after if name not in before]
+    if not case.internal and "out.json" in after and "out.json" not in before:
+        found += [f"JSON shows {text!r}" for text in shown((case.home / "out.json").read_text("utf-8"))]
+    return found
