@@ -173,6 +173,14 @@ def test_a_refusal_names_who_is_exposed_already_but_not_to_everybody():
         assert not any(f" {i}," in note for i in ("a", "b", "n"))
 
 
+def test_a_limit_on_the_gain_alone_exposes_nobody_before():
+    history, table = exposed_history()
+    release = guard(table, history, Policy(max_gain=0.5, certain=None))
+    assert release.made.exposed == ()
+    before, after = infer(history), infer([*history, release])
+    assert all(p <= before.of(i).get(v, 0) + 0.5 + 2e-5 for i in table["id"] for v, p in after.of(i).items())
+
+
 def test_a_table_that_nothing_can_be_made_of_is_refused_in_words():
     table = pl.DataFrame({"id": ["a", "b", "c"], "age": [1, 2, 3], "zip": ["z"] * 3, "value": ["x", "x", "y"]})
     with pytest.raises(PolicyError) as problem:

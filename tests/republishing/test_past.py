@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from showthrough import KAnonymity, MUniqueness, Release, anonymize, infer
 from showthrough.anonymizers.table import Shape, prepare
 from showthrough.errors import ChangedValueError, CriterionError, InputError
+from showthrough.republishing.located_view import located_view, without_overlaps
 from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal, release_of
 from showthrough.republishing.tied import joint, tied
 from tests.oracles.m_invariance import broken
 from tests.republishing.changing import raw_tables, series_of
@@ -147,3 +150,34 @@ def test_merging_overlaps_helps_or_says_why_not():
     assert exceeding[True] < exceeding[False] or "would put persons over the limit" in notes
     with pytest.raises(InputError, match="merge_overlaps is for generalized"):
         publish(table, [], merge_overlaps=True)
+
+
+def test_too_many_fits_are_not_inferred_from():
+    """Exactly as many pairs of a person and a group as are asked for may be looked at; they are said otherwise."""
+    (frame,) = raw_tables(7, persons=30, releases=1)
+    release = publish(frame, [], output="generalized")
+    table = prepare(frame, shape=Shape.of(None, None, None, None, "refuse"), **ROLES)
+    pairs = int(re.search(r"make (\d+) pairs, more than 0", located_view(table, [release], 0.5, most=0).reason)[1])
+    assert pairs >= release.groups().height > 0
+    assert located_view(table, [release], 0.5, most=pairs).posterior is not None
+    assert f"make {pairs} pairs, more than {pairs - 1}" in located_view(table, [release], 0.5, most=pairs - 1).reason
+
+
+def test_a_group_that_tells_too_much_by_itself_takes_in_the_next_one():
+    frame = pl.DataFrame({"id": list("abcd"), "age": [1, 2, 11, 12], "zip": ["z"] * 4, "value": list("xxyz")})
+    table = prepare(frame, shape=Shape.of(None, None, None, None, "refuse"), **ROLES)
+    past = Past.of(table, [])
+
+    def look(proposal):
+        release = release_of(table, past, proposal, kind="generalized", name="R1", seed=0, parameters={})
+        return located_view(table, [release], 0.5)
+
+    apart = Proposal(np.array([0, 0, 1, 1], dtype=np.int32))
+    assert look(apart).over == 2  # each of them fits one group only
+    merged, seen, why = without_overlaps(past, apart, look, lambda _: True)
+    assert merged.group.tolist() == [0, 0, 0, 0]
+    assert (seen.over, why) == (0, ())
+    kept, seen, why = without_overlaps(past, apart, look, lambda _: False)
+    assert kept is apart
+    assert seen.over == 2
+    assert "readers who know the groups" in why[0].words
