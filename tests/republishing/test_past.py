@@ -100,6 +100,11 @@ def test_the_newest_group_counts_however_long_ago():
     assert past.last_group.tolist() == [0, -1, -1, -1]
 
 
+def test_without_a_history_nobody_has_a_group():
+    past = past_of([("a", "x"), ("b", "y")], [])
+    assert past.last_group.tolist() == past.signature.tolist() == [-1, -1]
+
+
 def test_a_value_must_fit_every_group_that_held_the_person():
     first = released([("a", 1, "x"), ("b", 1, "y")], "R1")
     second = released([("a", 1, "x"), ("e", 1, "w")], "R2")
