@@ -257,12 +257,13 @@ def test_criteria_beyond_the_values_hold_too():
         assert top(history) <= 0.6 + 2e-5
 
 
-def test_counterfeits_that_no_limit_needs_are_dropped():
-    """m = 3 keeps three values in each group; where the limit is 0.5 two of them do."""
+@pytest.mark.parametrize("policy", [Policy(max_posterior=0.75), Policy(certain=0)])
+def test_counterfeits_that_no_limit_needs_are_dropped(policy):
+    """m = 3 keeps three values in each group; where the limit needs two of them, two do."""
     history, dropped = [], 0
     for table in raw_tables(21, persons=30, values=6, releases=3):
         other = m_invariant(table, history, 3)
-        mine = guard(table, history, Policy(max_posterior=0.75), criteria=[DistinctLDiversity(2)], method="mondrian")
+        mine = guard(table, history, policy, criteria=[DistinctLDiversity(2)], method="mondrian")
         dropped += other.made.counterfeits > mine.made.counterfeits
         history.append(other)
     assert dropped

@@ -14,6 +14,7 @@ from showthrough.errors import ChangedValueError, CriterionError, InputError
 from showthrough.republishing.located_view import located_view, without_overlaps
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal, release_of
+from showthrough.republishing.strategies import by_signature
 from showthrough.republishing.tied import joint, tied
 from tests.oracles.m_invariance import broken
 from tests.republishing.changing import raw_tables, series_of
@@ -186,3 +187,17 @@ def test_a_group_that_tells_too_much_by_itself_takes_in_the_next_one():
     assert kept is apart
     assert seen.over == 2
     assert "readers who know the groups" in why[0].words
+
+
+def test_whoever_had_fewer_values_keeps_them_apart_from_the_others():
+    """One of two values before, beside three newcomers of three: the missing value of the pair is a counterfeit."""
+    first = released([("a", 1, "x"), ("b", 1, "y")], "R1")
+    rows = {"id": list("acde"), "age": range(4), "zip": ["z"] * 4, "value": list("xxyz")}
+    table = prepare(pl.DataFrame(rows), shape=Shape.of(None, None, None, None, "refuse"), **ROLES)
+    past = Past.of(table, [first])
+    found = by_signature(table, past, 3, hold_back=False, seed=0, short=True)
+    own, *others = found.group.tolist()
+    assert len(set(others)) == 1
+    assert own not in others
+    fakes = zip(found.counterfeit_group.tolist(), past.values.gather(found.counterfeit_value), strict=True)
+    assert list(fakes) == [(own, "y")]
