@@ -132,6 +132,13 @@ def test_a_release_without_ids_is_read_by_its_link():
     assert {i: one.of(i) for i in table["id"]} == {i: other.of(i) for i in table["id"]}
 
 
+def test_buckets_without_ids_are_read_by_their_link_too():
+    rows = pl.DataFrame({"group": [1, 1, 2, 2], "value": list("xyxz")})
+    release = Release.bucketized(rows, id=None, sensitive="value", group="group", name="R1")
+    link = pl.DataFrame({"id": list("abcd"), "group": [1, 1, 2, 2]})
+    assert infer([tied(release.with_link(link))]).of("d") == pytest.approx({"x": 0.5, "z": 0.5})
+
+
 def test_criteria_that_m_invariance_does_not_look_at():
     (table,) = raw_tables(2, releases=1)
     criteria = [MUniqueness(2), KAnonymity(5)]
