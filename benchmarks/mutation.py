@@ -146,7 +146,7 @@ def run(picked: Sequence[Mutant], judge: Callable[[Tree, Mutant], Outcome], *, w
             except BaseException:  # interrupted: no run outlives this one
                 pool.shutdown(wait=False, cancel_futures=True)
                 for tree in every:
-                    tree.end()
+                    tree.stop()
                 raise
 
 

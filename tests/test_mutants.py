@@ -1,5 +1,6 @@
 """The faults that the mutation run makes are the ones it promises, and nothing else in the file changes."""
 
+import ast
 import json
 import sys
 
@@ -56,6 +57,15 @@ def test_every_change_is_made_once():
             ("logic", "return a - 1 == (a & (a))"),
         ]
     )
+
+
+def test_every_change_can_be_read():
+    """Of a file with most kinds of statements; a change that cannot would be killed by whatever loads it."""
+    path = "src/showthrough/republishing/located_view.py"
+    every = mutants(path, (ROOT / path).read_text(encoding="utf-8"))
+    assert every
+    for mutant in every:
+        ast.parse(mutant.source)
 
 
 def test_a_survivor_is_told_as_a_patch():
