@@ -56,8 +56,7 @@ def mutants(path: str, text: str) -> list[Mutant]:
     found = []
     for node, kind, replacement in _changes(ast.parse(text)):
         source = _spliced(text, node, replacement)
-        if source is not None and _parses(source):
-            found.append(Mutant(path, node.lineno, kind, source, text))
+        found.append(Mutant(path, node.lineno, kind, source, text))
     return sorted(found, key=lambda mutant: mutant.line)
 
 
@@ -112,18 +111,10 @@ def _code(node: ast.AST) -> Iterator[ast.AST]:
             yield from _code(child)
 
 
-def _spliced(text: str, node: ast.AST, replacement: str) -> str | None:
+def _spliced(text: str, node: ast.AST, replacement: str) -> str:
     """The text with a node replaced; columns of the syntax tree count bytes."""
     lines = text.encode().splitlines(keepends=True)
     start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
     end = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset
     whole = text.encode()
     return (whole[:start] + replacement.encode() + whole[end:]).decode()
-
-
-def _parses(source: str) -> bool:
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        return False
-    return True

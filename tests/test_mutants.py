@@ -1,10 +1,15 @@
 """The faults that the mutation run makes are the ones it promises, and nothing else in the file changes."""
 
-from benchmarks.mutants import mutants
-from benchmarks.mutation import chosen
-from benchmarks.tests_of_modules import TESTS, fitting_tests
+import ast
+import json
+import sys
 
-from tests.architecture.source import PACKAGE, ROOT
+from benchmarks.mutants import mutants
+from benchmarks.mutation import affordable, chosen, fingerprint
+from benchmarks.reached import Reach, Watcher, function_around
+
+from showthrough.policy.policy import Policy
+from tests.architecture.source import ROOT
 
 SOURCE = '''"""Text with 3 numbers."""
 from typing import TYPE_CHECKING
@@ -54,20 +59,80 @@ def test_every_change_is_made_once():
     )
 
 
+def test_every_change_can_be_read():
+    """Of a file with most kinds of statements; a change that cannot would be killed by whatever loads it."""
+    path = "src/showthrough/republishing/located_view.py"
+    every = mutants(path, (ROOT / path).read_text(encoding="utf-8"))
+    assert every
+    for mutant in every:
+        ast.parse(mutant.source)
+
+
 def test_a_survivor_is_told_as_a_patch():
     first = mutants("f.py", SOURCE)[0]
     assert first.diff().startswith("--- f.py\n+++ f.py\n@@")
 
 
-def test_the_table_names_what_exists():
-    assert [entry for entry in TESTS if not (PACKAGE / entry).exists()] == []
-    assert [path for tests in TESTS.values() for path in tests if not (ROOT / path).exists()] == []
+FUNCTIONS = """import functools
+
+LIMIT = 3
 
 
-def test_the_longest_entry_of_the_table_counts():
-    assert fitting_tests("src/showthrough/republishing/past.py")[0] == "tests/republishing/test_past.py"
-    assert fitting_tests("src/showthrough/republishing/__init__.py") == ("tests/republishing",)
-    assert fitting_tests("src/showthrough/table/files.py") == ("tests/table",)
+@functools.cache
+def outer(a=1):
+    b = a
+
+    def inner():
+        return b + 1
+
+    return inner
+"""
+
+
+def test_a_line_belongs_to_the_innermost_function_around_it():
+    assert [function_around(FUNCTIONS, line) for line in (3, 6, 7, 8, 10, 11, 13)] == [None, None, None, 6, 6, 10, 6]
+
+
+def test_a_watcher_sees_what_is_called():
+    watcher = Watcher()
+    before = sys.gettrace()
+    sys.settrace(watcher.look)
+    try:
+        Policy(max_posterior=0.5)
+    finally:
+        sys.settrace(before)
+    path = "src/showthrough/policy/policy.py"
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    assert f"{path}:{lines.index('    def __post_init__(self) -> None:') + 1}" in watcher.reached()
+    assert {place.rpartition(":")[0] for place in watcher.reached()} == {path}
+
+
+def test_tests_of_a_line_are_those_that_reach_it(tmp_path):
+    path = "src/showthrough/policy/f.py"
+    seen = {
+        "tests/cli/test_a.py::test_quick": {"seconds": 0.1, "reached": [f"{path}:6", f"{path}:10"]},
+        "tests/policy/test_a.py::test_slow": {"seconds": 5, "reached": [f"{path}:6", f"{path}:10"]},
+        "tests/policy/test_a.py::test_quick": {"seconds": 1, "reached": [f"{path}:6"]},
+        "tests/policy/test_b.py::test_else": {"seconds": 1, "reached": ["src/showthrough/policy/g.py:6"]},
+    }
+    (tmp_path / "reached.json").write_text(json.dumps(seen), encoding="utf-8")
+    reach = Reach([tmp_path / "reached.json"])
+    quick, slow, elsewhere = (f"tests/{name}" for name in (
+        "policy/test_a.py::test_quick", "policy/test_a.py::test_slow", "cli/test_a.py::test_quick"
+    ))  # fmt: skip
+    assert reach.tests(path, FUNCTIONS, 11) == [slow, elsewhere]
+    assert reach.tests(path, FUNCTIONS, 8) == [quick, slow, elsewhere]
+    assert reach.tests(path, FUNCTIONS, 3) == [quick, slow, elsewhere]  # on import: whatever reaches the file
+    assert affordable([quick, slow, elsewhere], reach.seconds, 2) == [quick, elsewhere]
+    assert affordable([slow], reach.seconds, 2) == [slow]
+    assert reach.tests("src/showthrough/policy/h.py", FUNCTIONS, 8) == affordable([], {}, 2) == []
+
+
+def test_a_fingerprint_is_of_the_change_and_not_of_its_line():
+    every = mutants("f.py", SOURCE + SOURCE.replace("def f", "def g"))
+    assert len({fingerprint(mutant) for mutant in every}) == len(every)
+    later = mutants("f.py", "\n" + SOURCE)
+    assert [fingerprint(mutant) for mutant in later] == [fingerprint(mutant) for mutant in mutants("f.py", SOURCE)]
 
 
 def test_a_file_has_the_same_mutants_alone_as_among_others():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough import infer
@@ -89,6 +89,7 @@ def test_views_know_the_parts():
     assert left[(1, "D2", "D2")] == (0.5, 1.0)
 
 
+@settings(deadline=None)
 @given(histories(persons=6, least_releases=2), st.data())
 def test_parts_are_made_of_what_the_person_was(history, data):
     whole = encode(releases(history))
@@ -113,6 +114,7 @@ def test_parts_are_made_of_what_the_person_was(history, data):
             assert len(set(segment[whole.group_of[:, column] != ABSENT, 0].tolist())) <= 1
 
 
+@settings(deadline=None)
 @given(histories(persons=6, least_releases=2), st.data())
 def test_telling_a_change_is_renaming_the_person(history, data):
     ids = sorted({p for groups in history for members, _ in groups for p in members})

@@ -176,6 +176,14 @@ def test_a_refusal_names_who_is_exposed_already_but_not_to_everybody():
         assert not any(f" {i}," in note for i in ("a", "b", "n"))
 
 
+def test_a_limit_on_the_gain_alone_exposes_nobody_before():
+    history, table = exposed_history()
+    release = guard(table, history, Policy(max_gain=0.5, certain=None))
+    assert release.made.exposed == ()
+    before, after = infer(history), infer([*history, release])
+    assert all(p <= before.of(i).get(v, 0) + 0.5 + 2e-5 for i in table["id"] for v, p in after.of(i).items())
+
+
 def test_a_table_that_nothing_can_be_made_of_is_refused_in_words():
     table = pl.DataFrame({"id": ["a", "b", "c"], "age": [1, 2, 3], "zip": ["z"] * 3, "value": ["x", "x", "y"]})
     with pytest.raises(PolicyError) as problem:
@@ -295,12 +303,13 @@ def test_criteria_beyond_the_values_hold_too():
         assert top(history) <= 0.6 + 2e-5
 
 
-def test_counterfeits_that_no_limit_needs_are_dropped():
-    """m = 3 keeps three values in each group; where the limit is 0.5 two of them do."""
+@pytest.mark.parametrize("policy", [Policy(max_posterior=0.75), Policy(certain=0)])
+def test_counterfeits_that_no_limit_needs_are_dropped(policy):
+    """m = 3 keeps three values in each group; where the limit needs two of them, two do."""
     history, dropped = [], 0
     for table in raw_tables(21, persons=30, values=6, releases=3):
         other = m_invariant(table, history, 3)
-        mine = guard(table, history, Policy(max_posterior=0.75), criteria=[DistinctLDiversity(2)], method="mondrian")
+        mine = guard(table, history, policy, criteria=[DistinctLDiversity(2)], method="mondrian")
         dropped += other.made.counterfeits > mine.made.counterfeits
         history.append(other)
     assert dropped

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,10 @@ from hypothesis import strategies as st
 from showthrough import KAnonymity, MUniqueness, Release, anonymize, infer
 from showthrough.anonymizers.table import Shape, prepare
 from showthrough.errors import ChangedValueError, CriterionError, InputError
+from showthrough.republishing.located_view import located_view, without_overlaps
 from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal, release_of
+from showthrough.republishing.strategies import by_signature
 from showthrough.republishing.tied import joint, tied
 from tests.oracles.m_invariance import broken
 from tests.republishing.changing import raw_tables, series_of
@@ -97,6 +101,11 @@ def test_the_newest_group_counts_however_long_ago():
     assert past.last_group.tolist() == [0, -1, -1, -1]
 
 
+def test_without_a_history_nobody_has_a_group():
+    past = past_of([("a", "x"), ("b", "y")], [])
+    assert past.last_group.tolist() == past.signature.tolist() == [-1, -1]
+
+
 def test_a_value_must_fit_every_group_that_held_the_person():
     first = released([("a", 1, "x"), ("b", 1, "y")], "R1")
     second = released([("a", 1, "x"), ("e", 1, "w")], "R2")
@@ -123,6 +132,13 @@ def test_a_release_without_ids_is_read_by_its_link():
     assert {i: one.of(i) for i in table["id"]} == {i: other.of(i) for i in table["id"]}
 
 
+def test_buckets_without_ids_are_read_by_their_link_too():
+    rows = pl.DataFrame({"group": [1, 1, 2, 2], "value": list("xyxz")})
+    release = Release.bucketized(rows, id=None, sensitive="value", group="group", name="R1")
+    link = pl.DataFrame({"id": list("abcd"), "group": [1, 1, 2, 2]})
+    assert infer([tied(release.with_link(link))]).of("d") == pytest.approx({"x": 0.5, "z": 0.5})
+
+
 def test_criteria_that_m_invariance_does_not_look_at():
     (table,) = raw_tables(2, releases=1)
     criteria = [MUniqueness(2), KAnonymity(5)]
@@ -147,3 +163,48 @@ def test_merging_overlaps_helps_or_says_why_not():
     assert exceeding[True] < exceeding[False] or "would put persons over the limit" in notes
     with pytest.raises(InputError, match="merge_overlaps is for generalized"):
         publish(table, [], merge_overlaps=True)
+
+
+def test_too_many_fits_are_not_inferred_from():
+    """Exactly as many pairs of a person and a group as are asked for may be looked at; they are said otherwise."""
+    (frame,) = raw_tables(7, persons=30, releases=1)
+    release = publish(frame, [], output="generalized")
+    table = prepare(frame, shape=Shape.of(None, None, None, None, "refuse"), **ROLES)
+    pairs = int(re.search(r"make (\d+) pairs, more than 0", located_view(table, [release], 0.5, most=0).reason)[1])
+    assert pairs >= release.groups().height > 0
+    assert located_view(table, [release], 0.5, most=pairs).posterior is not None
+    assert f"make {pairs} pairs, more than {pairs - 1}" in located_view(table, [release], 0.5, most=pairs - 1).reason
+
+
+def test_a_group_that_tells_too_much_by_itself_takes_in_the_next_one():
+    frame = pl.DataFrame({"id": list("abcd"), "age": [1, 2, 11, 12], "zip": ["z"] * 4, "value": list("xxyz")})
+    table = prepare(frame, shape=Shape.of(None, None, None, None, "refuse"), **ROLES)
+    past = Past.of(table, [])
+
+    def look(proposal):
+        release = release_of(table, past, proposal, kind="generalized", name="R1", seed=0, parameters={})
+        return located_view(table, [release], 0.5)
+
+    apart = Proposal(np.array([0, 0, 1, 1], dtype=np.int32))
+    assert look(apart).over == 2  # each of them fits one group only
+    merged, seen, why = without_overlaps(past, apart, look, lambda _: True)
+    assert merged.group.tolist() == [0, 0, 0, 0]
+    assert (seen.over, why) == (0, ())
+    kept, seen, why = without_overlaps(past, apart, look, lambda _: False)
+    assert kept is apart
+    assert seen.over == 2
+    assert "readers who know the groups" in why[0].words
+
+
+def test_whoever_had_fewer_values_keeps_them_apart_from_the_others():
+    """One of two values before, beside three newcomers of three: the missing value of the pair is a counterfeit."""
+    first = released([("a", 1, "x"), ("b", 1, "y")], "R1")
+    rows = {"id": list("acde"), "age": range(4), "zip": ["z"] * 4, "value": list("xxyz")}
+    table = prepare(pl.DataFrame(rows), shape=Shape.of(None, None, None, None, "refuse"), **ROLES)
+    past = Past.of(table, [first])
+    found = by_signature(table, past, 3, hold_back=False, seed=0, short=True)
+    own, *others = found.group.tolist()
+    assert len(set(others)) == 1
+    assert own not in others
+    fakes = zip(found.counterfeit_group.tolist(), past.values.gather(found.counterfeit_value), strict=True)
+    assert list(fakes) == [(own, "y")]

@@ -33,3 +33,11 @@ def test_in_large_tables_too_nothing_is_spent_on_persons_who_are_exposed_already
     assert (release.made.counterfeits, release.made.suppressed) == (0, 0)
     largest = infer([*history, release]).to_frame().group_by("id").agg(pl.col("p").max())
     assert set(largest.filter(pl.col("p") > 0.5 + TOLERANCE)["id"]) == {"p0", "p1", "n"}
+
+
+def test_the_price_tells_of_counting_queries_where_there_are_two_columns_to_count_by():
+    (table,) = raw_tables(4, persons=40, releases=1)
+    for quasi in (["age", "zip"], ["age"]):
+        made = guard(table, [], Policy(max_posterior=0.6), method="mondrian", quasi=quasi).made
+        (told,) = [note for note in made.notes if note.startswith("Independent release → guarded")]
+        assert ("counting queries off by" in told) == (len(quasi) == 2)

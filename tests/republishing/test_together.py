@@ -29,3 +29,11 @@ def test_a_plan_is_judged_with_the_release_it_comes_from():
     again = anonymize(ROWS, criteria=[KAnonymity(3)], plan=plan_of(first), history=[first], **ROLES)
     assert "certain about" in again.made.notes[-1]
     assert "0 of them by this release" in again.made.notes[-1]  # the same groups tell nothing new
+
+
+def test_without_ids_or_values_nothing_is_looked_at():
+    first = anonymize(ROWS, method="mondrian", criteria=[KAnonymity(3)], name="one", **ROLES)
+    for missing in ("id", "sensitive"):
+        roles = {**ROLES, missing: None}
+        made = anonymize(ROWS, method="mondrian", criteria=[KAnonymity(3)], history=[first], **roles).made
+        assert made.notes[-1].startswith("Beside the history nothing was looked at"), missing

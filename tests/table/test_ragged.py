@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.table import ragged
@@ -22,6 +22,7 @@ def array(numbers):
     return np.array(numbers, dtype=np.int64)
 
 
+@settings(deadline=None)
 @given(sizes)
 def test_where_lists_start_and_whose_items_are(lengths):
     start = ragged.starts(array(lengths))
@@ -31,6 +32,7 @@ def test_where_lists_start_and_whose_items_are(lengths):
     assert ragged.offsets(array(lengths)).tolist() == [at for own in lists for at in range(len(own))]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-5, 50), st.integers(0, 4)), max_size=8))
 def test_ranges(pairs):
     first, length = array([p[0] for p in pairs]), array([p[1] for p in pairs])
@@ -38,6 +40,7 @@ def test_ranges(pairs):
     assert ragged.ranges(first, length).tolist() == expected
 
 
+@settings(deadline=None)
 @given(sizes.filter(bool), st.data())
 def test_items_of_chosen_lists(lengths, data):
     chosen = data.draw(st.lists(st.integers(0, len(lengths) - 1), max_size=6))
@@ -47,6 +50,7 @@ def test_items_of_chosen_lists(lengths, data):
     assert found.tolist() == [lengths[k] for k in chosen]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-3, 3), max_size=8), st.sampled_from([np.int64, np.float64, np.uint8, bool]))
 def test_running_sums(numbers, kind):
     weights = np.abs(array(numbers)).astype(kind)
@@ -55,12 +59,14 @@ def test_running_sums(numbers, kind):
     assert total.dtype == (np.float64 if kind is np.float64 else np.int64)
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), max_size=8))
 def test_ranks_of_the_marked(marked):
     expected = [sum(marked[:k]) if flag else -1 for k, flag in enumerate(marked)]
     assert ragged.ranks(np.array(marked, dtype=bool)).tolist() == expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=3), max_size=8), st.booleans())
 def test_lists_that_are_alike(given_lists, collide):
     start = ragged.starts(np.array([len(own) for own in given_lists], dtype=np.int64))
