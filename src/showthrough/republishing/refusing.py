@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from showthrough.errors import PolicyError
-from showthrough.policy.policy import SLACK
+from showthrough.policy.judging import SLACK
 from showthrough.republishing.people import breaches_of, refusal
 from showthrough.republishing.search import Search
 
