@@ -43,3 +43,9 @@ def nobody_sweeps() -> None:
 
 
 SABOTAGES = {f.__name__: f for f in (none, replaced_in_two_steps, nobody_remembers, no_journal, nobody_sweeps)}
+NOTICED = {  # what the harness has to say of each
+    "replaced_in_two_steps": "was neither old nor new",
+    "nobody_remembers": "but the new state is there",
+    "no_journal": "after the next reader, names of both states",
+    "nobody_sweeps": "after the next reader there still are",
+}

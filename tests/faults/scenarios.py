@@ -125,7 +125,7 @@ def inputs(home: Path) -> None:
 
 
 def publish(*words: str) -> Callable[[], int]:
-    return command("publish", "t.csv", *ROLES, *words)
+    return command("publish", "t.csv", *ROLES, "--quiet", *words)
 
 
 OLD = publish("--k", "2", "-o", "D")
@@ -141,7 +141,9 @@ SCENARIOS = {
     "publish --history": Scenario(
         ("D", "H"),
         (OLD, HISTORY),
-        publish("--k", "4", "-o", "D", "--overwrite", "--history", "H", "--strategy", "history-guided"),
+        publish(
+            "--k", "3", "-o", "D", "--overwrite", "--history", "H", "--strategy", "history-guided", "--frequency-l", "2"
+        ),
     ),
     "audit": Scenario(
         ("a.json", "p.csv"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.sabotage import SABOTAGES
+from tests.faults.sabotage import NOTICED
 from tests.faults.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,6 @@ def test_every_fault_at_every_operation(scenario):
     assert found["points"] >= 6 * found["operations"]
 
 
-@pytest.mark.parametrize("sabotage", [name for name in SABOTAGES if name != "none"])
+@pytest.mark.parametrize("sabotage", NOTICED)
 def test_a_way_to_write_that_only_looks_right_is_noticed(sabotage):
-    assert outcome("unit", sabotage, "SIGINT", "SIGKILL")["wrong"]
+    assert any(NOTICED[sabotage] in said for said in outcome("unit", sabotage, "SIGINT", "SIGKILL")["wrong"])

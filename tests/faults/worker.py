@@ -87,13 +87,14 @@ def traced(scenario: Scenario, home: Path, known: dict[str, bytes]) -> dict[str,
     """The operations of a run without faults, the modules that it loads, and the bytes that it was seen to write."""
 
     def run() -> int:
-        modules = set(sys.modules)
+        modules, before = set(sys.modules), {os.stat(p).st_ino for p in files(home)}
         computed.recall(known) if known else computed.keep(home)
         injector = Injector(f"{home}{os.sep}", exchange=scenario.exchange)
         injector.install()
         code = scenario.run()
         injector.on = False
         seen = {os.stat(p).st_ino: p for name in scenario.names for p in files(home / name)}
+        seen = {inode: p for inode, p in seen.items() if inode not in before}
         unseen = [str(p) for inode, p in seen.items() if injector.bytes_of.get(inode) != p.read_bytes()]
         told = {"operations": injector.operations, "modules": sorted(set(sys.modules) - modules), "unseen": unseen}
         Path(f"{home}.trace").write_text(json.dumps(told))
@@ -110,11 +111,10 @@ def files(path: Path) -> Iterator[Path]:
         yield from (p for p in path.rglob("*") if p.is_file())
 
 
-def interrupted(scenario: Scenario, point: Point, known: dict[str, bytes], sabotage: Callable[[], None]) -> int:
+def interrupted(scenario: Scenario, point: Point, known: dict[str, bytes]) -> int:
     """Run the scenario with its fault."""
 
     def run() -> int:
-        sabotage()
         secrets.token_hex = lambda _: "00"  # the same state, the same bytes
         computed.recall(known)
         Injector(f"{point.home}{os.sep}", point.at, point.fault, scenario.exchange).install()
@@ -208,6 +208,7 @@ def points_of(operations: list[str], faults: tuple[str, ...], root: Path) -> lis
 def all_points(scenario: Scenario, root: Path, sabotage: Callable[[], None], faults: tuple[str, ...]) -> dict[str, Any]:
     """Every fault at every operation, and what is wrong afterwards."""
     prepared(scenario, root / "old")
+    sabotage()  # of the runs, and of those that come after them
     old = scenario.state(root / "old")
     known: dict[str, bytes] = {}
     for name in ("first", "new"):  # loading modules opens files, too: they are loaded when the second run begins
@@ -222,7 +223,7 @@ def all_points(scenario: Scenario, root: Path, sabotage: Callable[[], None], fau
     for point in points:
         shutil.copytree(root / "old", point.home)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        codes = list(pool.map(lambda point: interrupted(scenario, point, known, sabotage), points))
+        codes = list(pool.map(lambda point: interrupted(scenario, point, known), points))
     wrong = [f"{name} was written unseen" for name in trace["unseen"]] + ["nothing changes"] * (old == new)
     for point, code, found in zip(points, codes, inspect(scenario, points, known), strict=True):
         # a name may be without its folder between two steps, where the system cannot exchange names in one

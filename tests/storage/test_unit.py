@@ -158,6 +158,16 @@ def test_a_folder_that_is_not_ours_is_left_alone(home):
     assert names(home) == [".showthrough.D/diary"]
 
 
+def test_what_cannot_be_removed_is_told(home, monkeypatch):
+    (home / ".showthrough.D").mkdir()
+    (home / ".showthrough.D" / "new").write_text("x")
+    monkeypatch.setattr(claim.Claim, "release", claim.Claim.leave)
+    with pytest.raises(
+        FileError, match=r"D cannot be written: what a run that was killed left in .*"
+    ):
+        write("new")
+
+
 def test_a_journal_that_somebody_made_up_reaches_no_other_file(home):
     (home / "mine.txt").write_text("mine")
     work = home / "bundle" / ".showthrough.D"

@@ -24,13 +24,14 @@ from typing import BinaryIO, Self
 
 from showthrough.errors import FileError
 from showthrough.storage import system
-from showthrough.storage.claim import Claim, as_json, claim, place
+from showthrough.storage.claim import Claim, as_json, claim, place, work_of
 from showthrough.storage.leftovers import VERSION, finish, settle, sync_places
 from showthrough.storage.outcome import interruptions_wait, record
 from showthrough.storage.piece import FILE, FOLDER, GONE, Piece, digest, restore
 from showthrough.storage.staged import Staged, special
 
 _BINARY = getattr(os, "O_BINARY", 0)
+_TRIES = 10
 
 
 class Unit:
@@ -219,12 +220,15 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def _fresh(target: Path, name: str) -> Claim:
     """The right to write a target, in a work folder in which nothing is left of others."""
-    while True:
+    for _ in range(_TRIES):
         settle(target)
         found = claim(target, name)
         if os.listdir(found.work) == ["lock"]:
             return found
         found.leave()  # a run was killed between the two
+    raise FileError(
+        f"{name} cannot be written: what a run that was killed left in {work_of(target)} cannot be removed."
+    )
 
 
 def _way(path: Path, start: Path) -> str:
