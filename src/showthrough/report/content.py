@@ -218,8 +218,8 @@ def _untied(audit: Audit) -> list[str]:
     """Why it is not known what releases tell together: nobody in some of them is known to be in another."""
     j, loose = audit.joint, [r.name for r in audit.releases if r.tied_by == "nothing"]
     lines = [
-        f"Inconclusive: nothing ties the persons of {_names(audit.untied)} to those of "
-        f"{'another release' if len(audit.untied) < len(audit.releases) else 'each other'}, so what the "
+        f"Inconclusive: nothing ties the persons of {_names(audit.untied)} to "
+        f"{'those of another release' if len(audit.untied) < len(audit.releases) else 'each other'}, so what the "
         f"{len(audit.releases)} releases tell together is not known. What is tied makes a reader certain about "
         f"{_people(j.certain)} of {j.persons}, any one release alone about {_people(j.certain_alone)}."
     ]

@@ -142,9 +142,10 @@ def _header(record: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     line = record.decode()
     split = {s: _split(line, s) for s in SEPARATORS}
     separator = max(split, key=lambda s: len(split[s]))
-    if not split[separator]:
-        raise FileError(f"{name} is not CSV or Parquet: its first line is not a header.")
     columns = tuple(split[separator])
+    long = not all(split.values())  # longer than any name: ten thousand names, or no names at all
+    if not columns or (long and len(set(columns)) < len(columns)):
+        raise FileError(f"{name} is not CSV or Parquet: its first line is not a header.")
     twice = None if len(set(columns)) == len(columns) else next(k for k, c in enumerate(columns) if c in columns[:k])
     if twice is None:
         return separator, columns
