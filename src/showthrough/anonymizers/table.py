@@ -124,7 +124,7 @@ def prepare(
         need_header(frame, "The table")
     _refuse_patterns(frame)
     asked = [] if quasi is None else [quasi] if isinstance(quasi, str) else list(quasi)
-    need_columns(frame, [*([id] if id else []), *([sensitive] if sensitive else []), *asked], "The table")
+    need_columns(frame, [*(c for c in (id, sensitive) if c is not None), *asked], "The table")
     names = tuple(asked if quasi is not None else [c for c in frame.columns if c not in (id, sensitive)])
     _check_roles(id, sensitive, names)
     strange = sorted(shape.named() - set(names))
@@ -137,7 +137,8 @@ def prepare(
     for column in cells.values():
         gaps |= _gaps(column)
     kept, cells = _handled(gaps, cells, shape.missing)
-    frame = frame[kept].with_columns(column.alias(c) for c, column in cells.items())
+    own = {} if id is None else {id: scalar(frame[id], f"The table: column {id!r}")[kept]}
+    frame = frame[kept].with_columns(column.alias(c) for c, column in {**cells, **own}.items())
     value, values = _values(frame, sensitive)
     _check_ids(frame, id)
     columns = tuple(_encoded(c, cells[c], shape) for c in names)

@@ -258,7 +258,7 @@ def hidden_rows(frame: pl.DataFrame, quasi: Sequence[str], mark: str | None) -> 
     """Which rows show nothing but the mark of suppression; None if no mark was named."""
     if mark is None or not quasi:
         return None
-    texts = [frame[c].alias("cell").cast(pl.String) for c in quasi]
+    texts = [scalar(frame[c], f"Column {c!r}").alias("cell").cast(pl.String) for c in quasi]
     away = np.ones(frame.height, dtype=bool)
     for text in texts:
         away &= (text == mark).fill_null(False).to_numpy()

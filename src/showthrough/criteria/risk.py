@@ -23,7 +23,7 @@ from showthrough.criteria.population import persons_of
 from showthrough.criteria.published import of_release
 from showthrough.errors import InputError
 from showthrough.table.arrays import Ints, Reals
-from showthrough.table.frames import need_columns, to_polars
+from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.plain import plain
 
 SUPPRESSED = ("category", "wildcard")
@@ -140,7 +140,7 @@ def _wild(mine: Counted, size: Ints, theirs: Counted, weight: Ints, mark: str) -
     need_columns(right, mine.quasi, "The population")
     column_codes, open_left, open_right = [], [], []
     for c in mine.quasi:
-        both = pl.concat([left[c].alias("cell").cast(pl.String), right[c].alias("cell").cast(pl.String)])
+        both = pl.concat([scalar(side[c], f"Column {c!r}").alias("cell").cast(pl.String) for side in (left, right)])
         column_codes.append(codes([both])[0])
         away = (both.is_null() | (both == mark)).fill_null(True).to_numpy()
         open_left.append(away[: left.height])
