@@ -100,6 +100,7 @@ KNOWN = {
     "republishing.people": {"message"},
     "storage.claim": {"work"},
     "storage.leftovers": {"_target(work)"},
+    "storage.unit": {"work_of(target)"},
     "storage.system": {"problem", "os.strerror(problem)", "os.strerror(errno.EEXIST)"},
     "table.csv_rows": {"other", "own"},
     "table.csv_text": {"chosen", "first", "problem"},

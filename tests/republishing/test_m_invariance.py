@@ -13,6 +13,7 @@ from showthrough.errors import InputError
 from showthrough.republishing.m_invariance import m_invariant
 from tests.oracles.m_invariance import balanced_in_turn, broken, eligible, fewest, is_halving
 from tests.republishing.dynamic import Publisher, present, release
+from tests.saying import refusing
 
 TENS = [[f"{k}.0", "low" if k < 5 else "high", "*"] for k in range(10)]
 MOST = st.integers(0, 2**32 - 1)
@@ -191,7 +192,7 @@ def test_a_value_too_frequent_among_the_new_may_fit_into_old_groups():
     ],
 )
 def test_refused(value, signature, m, message):
-    with pytest.raises(InputError, match=message):
+    with refusing(InputError, match=message):
         m_invariant(np.array(value), m, signature=np.array(signature), signatures=((0, 1), (0, 2)))
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import typer
 
-from showthrough.cli.common import INCONCLUSIVE, out, say
+from showthrough.cli.common import INCONCLUSIVE, out, reader_left, say
+from showthrough.cli.ending import BAD_INPUT, unwritable
 from showthrough.cli.flags import TOLD, as_options
 from showthrough.cli.writing import as_json, print_json, write_together
 from showthrough.report import check_terminal, publish_terminal, terminal
@@ -110,10 +111,16 @@ def deliver_check(told: CheckContent, *, json: str | None, quiet: bool) -> None:
 
 
 def show_published(result: PublishResult) -> None:
-    """What was made and what it cost."""
+    """What was made and what it cost; output that nobody gets ends the command before anything is written."""
     told = result.content()
-    publish_terminal.show_publish(out(), replace(told, words=as_options(told.words, TOLD)), hints=PUBLISH)
-    sys.stdout.flush()
+    try:
+        publish_terminal.show_publish(out(), replace(told, words=as_options(told.words, TOLD)), hints=PUBLISH)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        reader_left()
+    except OSError as problem:
+        say(unwritable(problem))
+        raise typer.Exit(BAD_INPUT) from None
 
 
 def show_link(result: PublishResult) -> None:
