@@ -138,7 +138,8 @@ def test_a_fingerprint_is_of_the_change_and_not_of_its_line():
 def test_a_file_has_the_same_mutants_alone_as_among_others():
     room = chosen(["policy", "republishing/past.py"], each=3, sample=0, seed=1)
     alone = chosen(["republishing/past.py"], each=3, sample=0, seed=1)
-    assert {mutant.path for mutant in room[:-3]} >= {"src/showthrough/policy/policy.py"}
+    assert len(alone) == 3
+    assert len(room) > 3
     assert room[-3:] == alone
     assert chosen(["republishing/past.py"], each=3, sample=0, seed=2) != alone
 

@@ -92,3 +92,20 @@ def test_criteria_hold_for_a_draft_as_for_its_release(case):
     for criterion in CRITERIA:
         mine, theirs = criterion.check(counted), criterion.check(release)
         assert (mine.holds, mine.level) == (theirs.holds, pytest.approx(theirs.level)), str(criterion)
+
+
+def test_whoever_changed_is_split_in_a_draft_as_in_its_release():
+    roles = {"id": "id", "sensitive": "value"}
+    rows = pl.DataFrame({"id": ["a", "b"], "value": ["x", "y"], "group": [1, 1]})
+    history = [st.Release.bucketized(rows, group="group", name="D1", **roles)]
+    now = pl.DataFrame({"id": ["a", "b", "c"], "age": [1, 2, 3], "value": ["z", "y", "w"]})
+    table = prepare(now, quasi=["age"], shape=Shape(), **roles)
+    past = Past.of(table, history, changed="split")
+    proposal = Proposal(np.array([0, 1, 0], dtype=np.int32))
+    found = Drafts(table, past, joint(history, changed="split")).posterior(proposal)
+    released = joint([*history, tied_proposal(table, past, proposal)], changed="split")
+    assert found.to_frame().height == released.to_frame().height > 0
+    assert found.entropy == pytest.approx(released.entropy)
+    for name in ("D1", released.names[-1]):
+        assert found.of("a", release=name) == pytest.approx(released.of("a", release=name)), name
+    assert released.of("a", release="D1") == {"x": 1.0}  # b has y
