@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tests.architecture.source import modules
 
-OTHERS = {"AttributeError", "QueryError"}
+OTHERS = {"AttributeError", "FileExistsError", "OSError", "QueryError"}
 HIDING = {"private", "private_list", "named", "listed", "_key", "_shown"}
 COUNTING = {
     "len",
@@ -63,6 +63,10 @@ TEXTS_OF_OURS = {
 
 KNOWN = {
     "anonymizers.anatomy": {"code"},
+    "anonymizers.identifying": {
+        "strange",
+        "_refusal([(repr(s.column) if named else f'number {place[s.column]}', s) for s in found])",
+    },
     "anonymizers.plan": {"', '.join(plan['quasi'])", "top"},
     "anonymizers.refusals": {"failing"},
     "anonymizers.table": {"high", "low", "strange[0]", "twice"},
@@ -89,10 +93,13 @@ KNOWN = {
     "release.manifest": {"', '.join(first)", "last", "version"},
     "release.microaggregated": {"both[0]", "other[0]"},
     "release.reading": {"', '.join(first)", "last", "other", "strange[0]"},
-    "release.roles": {"other"},
+    "release.roles": {"other", "seen[name]"},
+    "release.typed": {"stated"},
     "republishing.anonymize": {"given", "blind"},
     "republishing.m_invariance": {"code"},
     "republishing.people": {"message"},
+    "storage.claim": {"work"},
+    "storage.leftovers": {"_target(work)"},
     "table.csv_rows": {"other", "own"},
     "table.csv_text": {"chosen", "first", "problem"},
     "table.entries": {"given", "problem"},
@@ -100,6 +107,7 @@ KNOWN = {
     "table.hierarchy": {"here", "there"},
     "table.hierarchy_file": {"begin", "marked", "problem"},
     "table.hierarchy_rules": {"given", "widths[0]", "widths[k]", "widths[k - 1]"},
+    "table.unpacking": {"problem"},
 }
 """Looked at one by one: parameters as they were given, columns, places, counts, and texts that hide by themselves."""
 
