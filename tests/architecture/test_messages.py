@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tests.architecture.source import modules
 
-OTHERS = {"AttributeError", "QueryError"}
+OTHERS = {"AttributeError", "FileExistsError", "OSError", "QueryError"}
 HIDING = {"private", "private_list", "named", "listed", "_key", "_shown"}
 COUNTING = {
     "len",

@@ -211,6 +211,7 @@ def test_interruption_leaves_nothing(home):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
     )
     with pytest.raises(subprocess.TimeoutExpired):
         started.wait(5)

@@ -53,7 +53,7 @@ def test_who_is_in_one_segment_only_stays_whole(told):
 
 @pytest.mark.parametrize(("told", "says"), [([(1, "D9")], "the release 'D9'"), ([99], "99, whom no release holds")])
 def test_unknown_ids_and_releases_are_refused(told, says):
-    with pytest.raises(InputError, match=says):
+    with refusing(InputError, match=says):
         infer(releases(THREE), changed=told)
 
 
