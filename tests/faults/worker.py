@@ -30,7 +30,7 @@ from tests.faults.scenarios import SCENARIOS, Scenario, State, inputs
 
 NOT_WRITTEN = re.compile(r"(no result|nothing) was written|cannot be (written|read|put right)|There is no file")
 WRITTEN = re.compile(r"(?<!no result )(?<!nothing )(was|were) written")
-TRUE_CODES = {0: "new", 2: None, 130: None}  # what an exit code says of the state
+TRUE_CODES = {0: "new", 2: None, 4: "new", 130: None}  # what an exit code says of the state
 KILLED = {"SIGTERM": -signal.SIGTERM, "SIGKILL": -signal.SIGKILL, "torn": -signal.SIGKILL}
 
 
