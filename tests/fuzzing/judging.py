@@ -61,8 +61,8 @@ def _files(case: Case, before: dict[str, str], ran: Ran) -> list[str]:
     mine = {name for name in after if any(name == out or name.startswith(f"{out}/") for out in case.outputs)}
     found += [f"changed {name}" for name in before if after.get(name) != before[name] and name not in mine]
     found += [f"left {name}" for name in after if ".showthrough." in name]
-    asked = {word for word in case.argv if word in after} | {word.split("/")[0] for word in case.argv}
-    asked |= {f"{word.rstrip('/')}.link.csv" for word in case.argv}  # the private link beside a folder
+    asked = {word.split("/")[0] for word in case.argv}
+    asked |= {f"{word}.link.csv" for word in asked}  # the private link stands beside its release
     new = [name for name in after if name not in before and name not in mine and name.split("/")[0] not in asked]
     found += [f"wrote {name}" for name in new if ".showthrough." not in name]
     if ran.code in (2, 70):

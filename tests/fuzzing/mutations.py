@@ -107,7 +107,7 @@ def _rows(rng: random.Random, path: Path, argv: list[str]) -> None:
 def _cell(rng: random.Random, path: Path, argv: list[str]) -> None:
     """One cell, or a whole column."""
     lines = [line.split(",") for line in _text(path).split("\n")]
-    filled = [line for line in lines[1:] if line != [""]]
+    filled = [line for line in lines if line != [""]][1:]
     if not filled:
         return
     line = rng.choice(filled)

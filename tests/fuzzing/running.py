@@ -7,9 +7,11 @@ fork, and the pool of Polars starts with its first work.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
+import pkgutil
 import resource
 import selectors
 import shutil
@@ -23,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import showthrough
 from showthrough import errors
 from showthrough.cli.main import main
 from tests.fuzzing.cases import Case, make
@@ -30,6 +33,10 @@ from tests.fuzzing.judging import Ran, faults, listing
 
 MEMORY = 3 * 2**30  # bytes of address space beyond what is mapped at the start
 SECONDS = 60  # for one case
+
+for _found in pkgutil.walk_packages(showthrough.__path__, "showthrough."):
+    if not _found.name.endswith("__main__"):  # which runs the command
+        importlib.import_module(_found.name)  # here, so that no case has to load it again
 
 _codes: dict[int, int] = {}
 _places: set[str] = set()
@@ -130,11 +137,13 @@ def _reaped(running: Sequence[tuple[int, int]]) -> list[Finding]:
 
 
 @contextlib.contextmanager
-def _case(seed: int, number: int) -> Iterator[tuple[Case, dict[str, str]]]:
+def _case(
+    seed: int, number: int, maker: Callable[[int, int, Path], Case] = make
+) -> Iterator[tuple[Case, dict[str, str]]]:
     home, was = Path(tempfile.mkdtemp(prefix="fuzz-")), os.getcwd()
     try:
         os.chdir(home)
-        case = make(seed, number, home)
+        case = maker(seed, number, home)
         yield case, listing(home)
     finally:
         os.chdir(was)
@@ -192,9 +201,29 @@ def _in_time() -> Iterator[None]:
         signal.signal(signal.SIGALRM, was)
 
 
+def _made_apart(seed: int, number: int, home: Path) -> Case:
+    """The case, made by a child: whoever makes one works with Polars, and must not fork after that."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.close(read)
+            case = make(seed, number, home)
+            with os.fdopen(write, "w") as told:
+                json.dump([case.argv, case.outputs], told)
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as told:
+        argv, outputs = json.load(told)
+    os.waitpid(child, 0)
+    return Case(home, argv, outputs)
+
+
 def _in_a_process(seed: int, number: int) -> Finding | None:
     """As the shell runs it: the streams are files, and the process ends by itself."""
-    with _case(seed, number) as (case, before), tempfile.TemporaryDirectory(prefix="fuzz-out-") as aside:
+    made = _case(seed, number, maker=_made_apart)
+    with made as (case, before), tempfile.TemporaryDirectory(prefix="fuzz-out-") as aside:
         streams = [os.open(os.path.join(aside, name), os.O_RDWR | os.O_CREAT, 0o600) for name in ("out", "err")]
         child = os.fork()
         if not child:

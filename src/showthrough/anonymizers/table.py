@@ -120,7 +120,7 @@ def prepare(
 ) -> Table:
     """Encode a table; what cannot be published is refused with a sentence that names the column."""
     frame = to_polars(table)
-    if id is None and sensitive is None and quasi is None:
+    if quasi is None:
         need_header(frame, "The table")
     _refuse_patterns(frame)
     asked = [] if quasi is None else [quasi] if isinstance(quasi, str) else list(quasi)

@@ -47,7 +47,7 @@ def _to_polars(frame: Any) -> pl.DataFrame:
 
 def in_range(frame: pl.DataFrame, where: str) -> pl.DataFrame:
     """The frame if all its dates and times exist: files can hold others, at which libraries panic."""
-    for name in frame.columns:
+    for place, name in enumerate(frame.columns, start=1):
         column = frame[name].alias("cell")
         if not column.dtype.is_temporal():
             continue
@@ -62,7 +62,8 @@ def in_range(frame: pl.DataFrame, where: str) -> pl.DataFrame:
         fits = column.to_physical().cast(pl.Int64).is_between(max(low, -(2**63)), min(high, 2**63 - 1))
         if not fits.drop_nulls().all():
             row = int((~fits.fill_null(True)).arg_max() or 0) + 1
-            raise InputError(f"{where}: row {row} of column {name!r} holds a date or time that does not exist.")
+            called = private(f" ({name!r})", "")  # nobody asked for it yet: it may be a record's cell
+            raise InputError(f"{where}: row {row} of column {place}{called} holds a date or time that does not exist.")
     return frame
 
 
