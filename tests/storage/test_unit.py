@@ -162,9 +162,7 @@ def test_what_cannot_be_removed_is_told(home, monkeypatch):
     (home / ".showthrough.D").mkdir()
     (home / ".showthrough.D" / "new").write_text("x")
     monkeypatch.setattr(claim.Claim, "release", claim.Claim.leave)
-    with pytest.raises(
-        FileError, match=r"D cannot be written: what a run that was killed left in .*"
-    ):
+    with pytest.raises(FileError, match=r"D cannot be written: what a run that was killed left in .*"):
         write("new")
 
 
