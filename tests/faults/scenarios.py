@@ -132,25 +132,22 @@ OLD = publish("--k", "2", "-o", "D")
 NEW = publish("--k", "4", "-o", "D", "--overwrite", "--link")
 HISTORY = publish("--k", "3", "-o", "H", "--link")
 AUDIT = ("audit", "H", "--register", "t.csv", "--id", "id", "--json", "a.json", "--people", "p.csv", "--quiet")
-UNIT = ("D", "D.link.csv", "other/x.json", "gone.csv")
+WITH_LINK = ("D", "D.link.csv")
+UNIT = (*WITH_LINK, "other/x.json", "gone.csv")
+
+GUIDED = ("--k", "3", "--frequency-l", "2", "--history", "H", "--strategy", "history-guided")
 
 SCENARIOS = {
-    "publish": Scenario(("D",), (), publish("--k", "4", "-o", "D"), again=NEW),
-    "publish --overwrite": Scenario(("D",), (OLD,), NEW),
-    "publish --overwrite, no exchange": Scenario(("D",), (OLD,), NEW, exchange=False),
-    "publish --history": Scenario(
-        ("D", "H"),
-        (OLD, HISTORY),
-        publish(
-            "--k", "3", "-o", "D", "--overwrite", "--history", "H", "--strategy", "history-guided", "--frequency-l", "2"
-        ),
+    "publish": Scenario(WITH_LINK, (), publish("--k", "4", "-o", "D"), again=NEW),
+    "publish --overwrite --history": Scenario(
+        (*WITH_LINK, "H", "H.link.csv"), (OLD, HISTORY), publish(*GUIDED, "-o", "D", "--overwrite")
     ),
+    "publish --overwrite, no exchange": Scenario(WITH_LINK, (OLD,), NEW, exchange=False),
     "audit": Scenario(
         ("a.json", "p.csv"),
         (HISTORY, command(*AUDIT, "--audience", "shareable", "--seconds", "3")),
         command(*AUDIT, "--audience", "internal", "--whole-values", "1"),
     ),
-    "audit, new files": Scenario(("a.json", "p.csv"), (HISTORY,), command(*AUDIT)),
     "unit": Scenario(UNIT, (write_unit("old"),), write_unit("new"), read=read_unit),
     "unit, no exchange": Scenario(UNIT, (write_unit("old"),), write_unit("new"), read=read_unit, exchange=False),
 }

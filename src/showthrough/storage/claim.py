@@ -121,7 +121,11 @@ def take(target: Path, work: Path, *, mine: bool = False) -> Claim | None:
         handle = os.open(work / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     except (FileNotFoundError, NotADirectoryError):  # swept by another run at this moment
         return None
-    locked = system.lock(handle)
+    try:
+        locked = system.lock(handle)
+    except OSError:
+        os.close(handle)
+        raise
     if locked is None and not mine:
         os.close(handle)
         raise BusyError(

@@ -18,6 +18,7 @@ else:
 
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 _LOCKLESS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+_BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
 _NOT_SYNCED = _CANNOT | {errno.EBADF, errno.EACCES, errno.EPERM}  # systems that do not sync folders
 
 _HERE = -100  # AT_FDCWD
@@ -69,7 +70,11 @@ def lock(handle: int) -> bool | None:
         else:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
-        return None if problem.errno in _LOCKLESS else False
+        if problem.errno in _LOCKLESS:
+            return None
+        if problem.errno in _BUSY:
+            return False
+        raise
     return True
 
 
