@@ -1,0 +1,18 @@
+"""What a clock says is left: no more than it was given, no more than is asked for, never below nothing."""
+
+import pytest
+
+from showthrough.inference.clock import Clock
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e-9, 5.0, 3600.0])
+def test_what_is_left_is_no_more_than_was_given(seconds):
+    clock = Clock(seconds)
+    assert 0 <= clock.left() <= seconds
+    assert 0 <= clock.left(1.0) <= min(seconds, 1.0)
+    assert clock.at_most(seconds + 1).left() <= seconds
+
+
+def test_a_clock_without_an_end_leaves_what_is_asked_for():
+    assert Clock().left(7.0) == 7.0
+    assert not Clock().at_most(3600).over
