@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("seed", "cases", "more"), [(14, 2300, []), (15, 300, ["--processes"])], ids=["in workers", "a process each"]
+    ("seed", "cases", "more"), [(14, 2700, []), (15, 300, ["--processes"])], ids=["in workers", "a process each"]
 )
 def test_fuzzed_runs_end_well(seed, cases, more):
     """In a process of its own: what forks must not have worked with Polars before, as tests beside this one have."""
