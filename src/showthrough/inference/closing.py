@@ -1,4 +1,4 @@
-"""Closing the face: propagation from row to row, then flows between pairs of releases."""
+"""Closing the face: propagation from row to row, seats of single releases, then flows between pairs of releases."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from showthrough.inference.clock import Clock
 from showthrough.inference.face import Contradicted, Face, FlowStep, WeighingStep
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining
+from showthrough.inference.seating import seated_releases, take_seats
 from showthrough.table.arrays import Flags, Ints
 
 _NEXT_TO_NOTHING = 1000
 
 
 def close_by_flow(face: Face, free: Remaining | None = None, clock: Clock | None = None) -> Remaining:
-    """Run the flows of all pairs of releases that share persons, round after round; gives what is then open.
+    """Seat everybody, and run the flows of all pairs of releases that share persons, round after round.
+
+    Gives what is then open.
 
     ``free`` is what propagation left open, if that is known.
 
@@ -33,6 +36,8 @@ def close_by_flow(face: Face, free: Remaining | None = None, clock: Clock | None
     seen = dict.fromkeys(pairs, -1)
     while True:
         before = int(face.alive.sum())
+        if any(not clock.over and take_seats(face, own) for own in seated_releases(face)):
+            free = propagate(face)
         for number, pair in enumerate(pairs):
             clock.progress.count(number, len(pairs))
             if seen[pair] != len(face.steps) and not clock.over:

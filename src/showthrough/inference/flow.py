@@ -100,7 +100,7 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
     room = sum_by(edge[variable], weight, edge_tail.size).astype(np.int64)
     start = np.zeros_like(room) if guess is None else np.clip(guess, 0, room)
     demand = _demands(free, tail, head, np.zeros(nodes, dtype=np.int64), node_value)
-    flow, feasible, unmet = _route(edge_tail, edge_head, room, demand, start)
+    flow, feasible, unmet = route(edge_tail, edge_head, room, demand, start)
     return PairFlow(first, second, edge, edge_tail, edge_head, room, flow, feasible, unmet, node_value)
 
 
@@ -155,7 +155,7 @@ def _seated_flow(free: Remaining, first: int, second: int, node_value: Ints) -> 
     room = np.concatenate(rooms).astype(np.int64)
     left = [side.node[present[side.owner]] for side in sides]
     demand = _demands(free, left[0], left[1], supply, node_value)
-    flow, feasible, unmet = _route(tail, head, room, demand, np.zeros_like(room))
+    flow, feasible, unmet = route(tail, head, room, demand, np.zeros_like(room))
     return PairFlow(first, second, edge, tail, head, room, flow, feasible, unmet, node_value)
 
 
@@ -201,7 +201,7 @@ def _demands(free: Remaining, tail: Ints, head: Ints, supply: Ints, node_value: 
     return demand
 
 
-def _route(tail: Ints, head: Ints, room: Ints, demand: Ints, start: Ints) -> tuple[Ints, bool, Ints]:
+def route(tail: Ints, head: Ints, room: Ints, demand: Ints, start: Ints) -> tuple[Ints, bool, Ints]:
     """Complete a flow that keeps within its room: send what is missing through the residual graph."""
     nodes = demand.size
     missing = demand
