@@ -105,6 +105,7 @@ MADE = {
     "version": lambda: folder("version = 1", 'version = "zq7x"'),
     "column twice": lambda: read_table(written(f"{I1},{I1}\n1,2\n")),
     "no header": lambda: need_columns(read_table(written(f"{I1},{V1}\n{I2},{V2}\n")), ["id"], "f.csv"),
+    "half a header": lambda: need_columns(read_table(written(f"disease,1.5,{V1}\nflu,2,x\n")), ["disease", "b"], "f"),
     "no header, columns by default": lambda: publish_file(f"{I1},13053,{V1}\n{I2},13053,{V2}\n", id="id"),
     "no header, no names": lambda: publish_file(f"{I1},13053,{V1}\n{I2},13053,{V1}\n"),
     "frame": lambda: to_polars({"a": [I1], "b": [I1, I2]}),
@@ -180,5 +181,5 @@ def test_nothing_private_is_in_what_everybody_reads(name, tmp_path, monkeypatch)
         above = chained
 
 
-OPEN_TO_ALL = {"no header, no names", "manifest", "frame", "toml"}
+OPEN_TO_ALL = {"no header, columns by default", "no header, no names", "manifest", "frame", "toml"}
 """Faults that are told without anything private, also to internal readers."""

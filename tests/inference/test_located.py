@@ -21,7 +21,7 @@ def agrees(post, case: Seating) -> None:
     found = by_pair(post.to_frame())
     for pair in truth.keys() | found.keys():
         assert found.get(pair, 0.0) == pytest.approx(truth.get(pair, 0.0), abs=1e-9)
-    limits = {row[:2]: row[2:] for row in post.bounds().iter_rows()}
+    limits = {row[:2]: row[2:4] for row in post.bounds().iter_rows()}
     for pair, (low, high) in seats.bounds(case).items():
         if pair[0] in named:
             assert limits.get(pair, (0.0, 0.0)) == pytest.approx((low, high), abs=1e-6)

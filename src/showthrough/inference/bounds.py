@@ -88,8 +88,9 @@ def bounds_frame(
     columns = [pl.Series("lower", found.lower[wanted]), pl.Series("upper", found.upper[wanted])]
     if seconds is not None:
         columns.append(pl.Series("sharp", found.sharp[wanted]))
-    if solved.conditional.any() or solved.doubts is not None:
-        columns.append(pl.Series("conditional", solved.hanging[solved.pairs.signature[wanted]]))
+    hanging = solved.hanging | solved.located_by_guess
+    if hanging.any() or solved.doubts is not None:
+        columns.append(pl.Series("conditional", hanging[solved.pairs.signature[wanted]]))
     return solved.per_person(wanted, *columns, people=people)
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from showthrough.progress import Progress
 
 _GRACE = 0.2
+_OVERRUN = 1.0  # seconds that a program may take beyond its time
 _LOOK = 0.05  # seconds between looks at whoever listens
 T = TypeVar("T")
 
@@ -47,9 +48,10 @@ class Clock:
         return Clock(self.left(seconds), self.progress)
 
     def awaited(self, work: Callable[[], T]) -> T | None:
-        """What ``work`` gives, or None as soon as whoever listens has heard enough: then it is left to end by itself.
+        """What ``work`` gives, or None if whoever listens has heard enough, or time is well over.
 
-        For linear programs: they take no word until they are done, but they have a time limit of their own.
+        For linear programs: they take no word until they are done, and overrun the time limit that they are given by
+        minutes. What is not waited for is left to end by itself.
         """
         self.progress.check()
         found: list[T] = []
@@ -66,7 +68,7 @@ class Clock:
         while thread.is_alive():
             thread.join(_LOOK)
             self.progress.check()
-            if self.progress.satisfied:
+            if self.progress.satisfied or time.monotonic() >= self._end + _OVERRUN:
                 return None
         if failed:
             raise failed[0]

@@ -19,8 +19,8 @@ from showthrough.table.ragged import ranges
 class FactCounts:
     """How many persons are certain, and how many pairs (person, value) are impossible.
 
-    ``certain_if_consistent`` are further persons: their releases may contradict, or the wrong ones were taken for
-    changed.
+    ``certain_if_consistent`` are further persons: their releases may contradict, they may be in other groups than
+    those with a near centroid, or the wrong ones were taken for changed.
     """
 
     certain: int
@@ -33,7 +33,7 @@ def proven(solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | N
     """Every certain pair, and every impossible pair whose value stands in one of the person's groups.
 
     ``whole`` adds what assignments of whole values tell. What is known of releases that contradict each other is
-    nothing; where no point that meets the counts is known, facts are conditional.
+    nothing; where no point that meets the counts is known, or persons are located by a guess, facts are conditional.
     """
     return listing(solved, whole)(np.arange(solved.history.named))
 
@@ -56,7 +56,8 @@ def listing(
     signature, value = outside_common(solved)
     kept = known[signature]
     parts.append(_Fact.of(solved, signature[kept], value[kept], "impossible", "sets"))
-    conditional = bool(solved.conditional.any()) or solved.doubts is not None
+    hanging = solved.conditional | solved.located_by_guess
+    conditional = bool(hanging.any()) or solved.doubts is not None
 
     def of(people: Ints) -> pl.DataFrame:
         told = [part.of_people(solved, people) for part in parts]
@@ -68,7 +69,7 @@ def listing(
 
 def counted(solved: Solved) -> FactCounts:
     """The same facts as numbers."""
-    pairs, persons = solved.pairs, solved.persons * solved.consistent
+    pairs, persons = solved.pairs, solved.persons * (solved.consistent & ~solved.located_by_guess)
     gone = np.flatnonzero(~pairs.alive)
     gone = gone[~solved.hangs(pairs.signature[gone], pairs.value[gone], certain=False)]
     return FactCounts(

@@ -218,10 +218,10 @@ class Posterior:
     ) -> pl.DataFrame:
         """What is proven, as id, value, fact ("certain" or "impossible") and by ("sets" or "counts").
 
-        Where somebody is undecided a column ``conditional`` tells facts that hold only if the releases are
-        consistent, which is not known yet. Every certain pair, and every impossible pair whose value stands in one
-        of the person's groups. With ``integral`` also what no assignment of whole values allows (by "worlds"); pairs
-        that the time budget left open are listed as "undecided".
+        Where somebody is undecided, or located by a guess (the nearest centroid), a column ``conditional`` tells facts
+        that hold only if the releases are consistent, or if the guess is right. Every certain pair, and every
+        impossible pair whose value stands in one of the person's groups. With ``integral`` also what no assignment of
+        whole values allows (by "worlds"); pairs that the time budget left open are listed as "undecided".
         """
         return facts.proven(self._solved, (lambda: facts.by_worlds(self._solved, seconds, tick)) if integral else None)
 
@@ -287,11 +287,11 @@ class Posterior:
 
         With ``seconds`` linear programs make as many bounds sharp as they can in this time (0: none), the others are
         those of propagation and single counts, and a column ``sharp`` tells which are which. Where somebody is
-        undecided or was taken for changed, a column ``conditional`` tells bounds that hold only if the releases are
-        consistent, or if the right persons changed. In releases that contradict each other anybody may have any
-        probability of any value. For everybody, for the given ids, or for persons whose likeliest value has at least
-        the probability ``above``, or no certified one. With several ``workers`` (processes) call it from a script whose
-        start is guarded by ``if __name__ == "__main__"``.
+        undecided, located by a guess or was taken for changed, a column ``conditional`` tells bounds that hold only if
+        the releases are consistent, the guess is right, or the right persons changed. In releases that contradict each
+        other anybody may have any probability of any value. For everybody, for the given ids, or for persons whose
+        likeliest value has at least the probability ``above``, or no certified one. With several ``workers``
+        (processes) call it from a script whose start is guarded by ``if __name__ == "__main__"``.
         """
         from showthrough.inference.bounds import bounds_frame  # loads what several processes need
 

@@ -1,8 +1,9 @@
 """Releases that contradict each other, answered all the same: the counts give way by as little as they can.
 
-A program finds the least total by which the counts of an island must be missed. The rows that give way become ranges,
-from what they publish to what the program needs, and maximum entropy is asked again. It is an answer to another
-question than the one that was asked: every figure of it is marked, and nothing of it counts as proven or safe.
+A program finds the least total by which the counts of an island must be missed. Where it would be too large, Newton's
+method goes on instead: on its way off, what it misses of the counts tends to the least sum of squares. The rows that
+give way become ranges, from what they publish to what is needed, and maximum entropy is asked again. It is an answer to
+another question than the one that was asked: every figure of it is marked, and nothing of it counts as proven or safe.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from showthrough.inference import newton
 from showthrough.inference.clock import Clock
 from showthrough.inference.face import Contradicted, Face
+from showthrough.inference.kernel import Kernel
 from showthrough.inference.log import Log
 from showthrough.inference.problem import Problem, select
 from showthrough.inference.program import program
-from showthrough.inference.reduce import reduce
+from showthrough.inference.reduce import Reduced, reduce
 from showthrough.inference.remaining import Remaining, choices_of
 from showthrough.inference.rows import Rows
 from showthrough.inference.solving import solve
@@ -24,6 +27,8 @@ from showthrough.inference.support import least_slack
 from showthrough.table.arrays import Flags, Ints, Reals
 
 _ROUNDING = 1e-6  # persons
+_PROGRAM = 100_000  # terms; HiGHS takes minutes for more, whatever its time limit is
+_STEPS = 30
 
 
 def relaxed(problem: Problem, signatures: Flags, log: Log) -> tuple[Face, Reals, Reals] | None:
@@ -49,7 +54,14 @@ def _widened(problem: Problem, signatures: Flags, clock: Clock) -> Rows | None:
     decided = np.setdiff1d(np.arange(left.size), reduced.row_of)  # by persons of whom one value is left
     lower[part.rows[decided]] -= np.maximum(left[decided], 0)
     upper[part.rows[decided]] += np.maximum(-left[decided], 0)
-    for component in range(reduced.components):
+    terms = np.bincount(reduced.term_component, minlength=reduced.components)
+    large = terms > _PROGRAM
+    if large.any():
+        missed = _missed(reduced.restrict(large), clock)
+        rows = part.rows[reduced.row_of[large[reduced.row_component]]]
+        lower[rows] -= _whole(-missed)
+        upper[rows] += _whole(missed)
+    for component in np.flatnonzero(~large).tolist():
         lp = program(reduced, component)
         found = least_slack(lp, clock, relation_only=True)
         if found is None:
@@ -63,6 +75,18 @@ def _widened(problem: Problem, signatures: Flags, clock: Clock) -> Rows | None:
     orphan[_rows_of(problem, signatures)] = True
     lower[orphan & ~served] = 0  # a value that nobody can have
     return replace(problem.rows, lower=lower, upper=upper)
+
+
+def _missed(reduced: Reduced, clock: Clock) -> Reals:
+    """[rows] by how much the counts are exceeded (above 0) or missed where Newton's method does not come nearer."""
+    solution = newton.solve(
+        reduced,
+        damping=np.full(reduced.rows.size, newton.DAMPED),
+        max_steps=_STEPS,
+        clock=clock.at_most(clock.left() / 2),
+    )
+    missed: Reals = Kernel(reduced).at(solution.mu).g
+    return missed
 
 
 def _rows_of(problem: Problem, signatures: Flags) -> Ints:

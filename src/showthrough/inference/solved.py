@@ -21,9 +21,12 @@ from showthrough.inference.clock import Clock
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History
 from showthrough.inference.intervals import Intervals, intervals, narrow
+from showthrough.inference.islands import labelled
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import Problem
+from showthrough.register.relaxing import guessed
+from showthrough.release.release import Release
 from showthrough.said import private
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.ragged import items_of, ranges, starts
@@ -73,8 +76,8 @@ class Solved:
         return none if self.doubts is None else self.doubts.touched[self.mine]
 
     def hangs(self, signature: Ints, value: npt.NDArray[np.integer], *, certain: bool) -> Flags:
-        """Whether facts of pairs hold only if the releases are consistent, or only if the right persons changed."""
-        found = self.conditional[signature]
+        """Whether facts of pairs hold only if the releases are consistent, or a guess at groups or changes is right."""
+        found = (self.conditional | self.located_by_guess)[signature]
         if self.doubts is None:
             return found
         firm = self.doubts.firm.certain if certain else self.doubts.firm.impossible
@@ -104,6 +107,18 @@ class Solved:
     def conditional(self) -> Flags:
         """[m] signatures whose facts hold if the releases are consistent, of which nothing is known."""
         return np.asarray(self.state == STATES.index(Status.UNDECIDED))
+
+    @cached_property
+    def located_by_guess(self) -> Flags:
+        """[m] signatures tied to releases in which persons are taken to be in the group with a near centroid."""
+        h, found = self.history, np.zeros(self.problem.signatures, dtype=bool)
+        written = [k for k, r in enumerate(h.releases) if isinstance(r, Release)]  # a draft has ids
+        by_guess = [k for k in written if guessed(h.reader, h.releases[k], h.names[k])]
+        if by_guess:
+            island = labelled(self.problem)
+            own = np.concatenate([island.group[h.first_group[k] : h.first_group[k + 1]] for k in by_guess])
+            found = np.isin(island.signature, own)
+        return found
 
     @cached_property
     def intervals(self) -> Intervals:

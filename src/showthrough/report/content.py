@@ -18,6 +18,7 @@ from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.proof import Proof
+from showthrough.register.relaxing import guessed
 from showthrough.report.figure import Figures, figures, plain
 
 SCHEMA = "showthrough.audit"
@@ -185,6 +186,13 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
         + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
     )
     lines += [rows.sentence(internal=internal) for rows in audit.posterior.unfilled()]
+    post = audit.posterior
+    if by_guess := [name for name, r in zip(post.names, post.releases, strict=True) if guessed(post.reader, r, name)]:
+        certain = f"; {_people(j.certain_if_consistent)} would be certain" if j.certain_if_consistent else ""
+        lines.append(
+            f"Readers of {_names(by_guess)} are taken to guess that everybody is in a group with a near centroid. "
+            f"What follows from it holds only if they guess right{certain}."
+        )
     return [*lines, *audit.posterior.reader.notes()]
 
 

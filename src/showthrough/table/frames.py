@@ -150,7 +150,14 @@ def need_columns(frame: pl.DataFrame, names: Iterable[str], where: str) -> None:
     full = f"{lead}{hint} Its columns are: {exist}."
     named = any(n.strip().lower() in alike for n in asked) and not set(frame.columns) <= set(asked)
     without = f"{lead} None of the columns asked for is there: does its first row hold the names of the columns?"
+    if named and any(c not in asked and _doubtful(c, frame[c]) for c in frame.columns):
+        named, without = False, f"{lead} It has {frame.width} columns, some of whose names look like cells."
     raise InputError(full, shareable=full if named else without)
+
+
+def _doubtful(name: str, column: pl.Series) -> bool:
+    """Whether the name of a column may be a cell: it has no letter, or looks like those below."""
+    return not re.search(r"[^\W\d_]", name) or _like_a_cell(name, column)
 
 
 def scalar(column: pl.Series, where: str) -> pl.Series:
