@@ -144,3 +144,19 @@ def test_who_has_no_value_even_near_the_next_centroids_may_be_anywhere():
     assert any("may be in any group of M" in note for note in post.reader.notes())
     proof = post.explain(0, "z")
     assert proof.verify([told, guess], register=people)
+
+
+def test_facts_that_rest_on_a_near_centroid_hold_only_if_the_guess_does():
+    people, releases = microaggregated(2, people=60)
+    post = st.infer(releases, register=people)
+    facts, bounds = post.proven(), post.bounds()
+    assert facts.height
+    assert facts["conditional"].all()
+    assert bounds["conditional"].all()
+    counted = post.fact_counts()
+    assert counted.certain == counted.impossible_by_sets == counted.impossible_by_counts == 0
+    alone = st.Release.bucketized(
+        {"id": ["x", "y"], "g": [1, 1], "v": ["a", "b"]}, id="id", sensitive="v", group="g", quasi=[], name="B"
+    )
+    beside = st.infer([*releases, alone], register=people)  # on an island of its own
+    assert not beside.bounds(ids=["x"])["conditional"].any()

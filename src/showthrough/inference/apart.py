@@ -42,8 +42,8 @@ class Apart:
     x: Reals
     mu: Reals
     contradictions: list[SetAside] = field(default_factory=list)
-    widened: Rows | None = None  # counts that gave way on large contradictory islands
-    relaxed: Flags | None = None  # [m] signatures on these
+    relaxed: Flags | None = None  # [m] signatures on large contradictory islands whose counts gave way
+    widened: Rows | None = None  # by how much; None: by as much as the answer needs
 
     @property
     def contradictory(self) -> Flags:
@@ -151,14 +151,14 @@ class Isolation:
             found = relaxed(self.problem, large, self.log)
         if found is None:
             return
-        face, x, mu = found
+        face, x, mu = found.face, found.x, found.mu
         variables = large[self.problem.signature]
         terms = variables[self.problem.rows.owner] if self.problem.rows.seats else variables
         done.face.alive[terms], done.x[terms] = face.alive[terms], x[terms]
         done.face.recount()
         rows = np.isin(np.arange(mu.size), self.problem.rows.of(np.flatnonzero(variables)))
         done.mu[rows] = face.signed(mu)[rows]
-        done.widened, done.relaxed = face.problem.rows, large
+        done.widened, done.relaxed = found.rows, large
 
 
 def _believed(face: Face, log: Log, among: Flags | None) -> Face:

@@ -37,9 +37,12 @@ class Point:
 
 
 class Kernel:
-    """The passes over the variables that everything is made of, counted, and sums over components."""
+    """The passes over the variables that everything is made of, counted, and sums over components.
 
-    def __init__(self, problem: Reduced, sweeps: Sweeps | None = None) -> None:
+    With ``ease`` F has ease·mu²/2 more in every row: at its minimum counts are missed by −ease·mu.
+    """
+
+    def __init__(self, problem: Reduced, sweeps: Sweeps | None = None, *, ease: float = 0.0) -> None:
         self.problem = problem
         self.sweeps = problem.sweeps if sweeps is None else sweeps
         self.count = problem.rows.lower.astype(np.float64)
@@ -47,7 +50,7 @@ class Kernel:
         self.component_rows = np.bincount(problem.row_component, minlength=problem.components)
         self.component_start = starts(self.component_rows)[:-1]
         self.spread, self.gather, self.mass = self.sweeps.spread, self.sweeps.gather, self.sweeps.mass
-        self.tangent, self.diagonal = self.sweeps.tangent, self.sweeps.diagonal
+        self.tangent, self.ease = self.sweeps.tangent, ease
         self.stretches = stretches(problem.row_component, self.component_start)
         self.passes = 0
 
@@ -94,7 +97,14 @@ class Kernel:
             resting = (mu == 0) & (within == expected) & (count < self.upper)
             count = np.where(mu > 0, count, np.where(mu < 0, self.upper, within))
         F -= self.per_component(count * mu)
+        if self.ease:
+            F += 0.5 * self.ease * self.per_component(mu**2)
+            count = count - self.ease * mu
         return Point(F, x, expected - count, resting)
+
+    def diagonal(self, x: Reals) -> Reals:
+        """The diagonal of H."""
+        return self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
 
     def missed(self, here: Point, expected: Reals, mu: Reals) -> Reals:
         """[rows] what expected counts miss, where rows that rest may move between their counts."""
@@ -121,4 +131,5 @@ class Kernel:
     def hessian(self, x: Reals, d: Reals) -> Reals:
         """H·d without H."""
         self.passes += 1
-        return self.sweeps.hessian(x, d)
+        found = self.sweeps.hessian(x, d)
+        return found + self.ease * d if self.ease else found

@@ -65,12 +65,14 @@ def solve(
     damping: Reals | None = None,
     max_steps: int = 60,
     max_passes: int | None = None,
+    ease: float = 0.0,
     clock: Clock | None = None,
     tell: Callable[[Flags], None] = lambda _converged: None,
 ) -> Solution:
     """Minimise F in every component, in at most ``max_steps`` Newton steps.
 
-    ``start`` and ``damping`` [rows] are where an earlier solution stopped; ``tell`` hears who has converged.
+    ``start`` and ``damping`` [rows] are where an earlier solution stopped; ``tell`` hears who has converged. With
+    ``ease`` counts give way where they must (`Kernel`).
     """
     clock = clock or Clock()
     step, converged = np.zeros(problem.rows.size), np.zeros(problem.components, dtype=bool)
@@ -80,7 +82,7 @@ def solve(
     mu, passes = _scaled(problem) if start is None else (start.copy(), 0)
     damped = np.zeros(problem.rows.size) if damping is None else damping.copy()
     active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows.size), 0
-    kernel = Kernel(part)
+    kernel = Kernel(part, ease=ease)
     here = kernel.at(mu)
     while True:
         diagonal = kernel.diagonal(here.x)
@@ -95,7 +97,7 @@ def solve(
             own = keep[part.row_component]
             rows, active, diagonal, here = rows[own], active[keep], diagonal[own], here.restricted(part, keep)
             part, passes = part.restrict(keep), passes + kernel.passes
-            kernel = Kernel(part)
+            kernel = Kernel(part, ease=ease)
         move = _newton_step(kernel, mu[rows], here, (diagonal, damped[rows][kernel.component_start]), clock)
         step[rows], here, damped[rows] = move.step, move.there, kernel.on_rows(move.damping)
         mu[rows] += step[rows]

@@ -140,7 +140,8 @@ def certified(
         state[finding.island[apart.contradictory]] = STATES.index(Status.CONTRADICTORY)
         if apart.relaxed is not None:
             own = finding.island[apart.relaxed]
-            state[own[good[own]]] = STATES.index(Status.RELAXED)
+            own = own if apart.widened is None else own[good[own]]
+            state[own] = STATES.index(Status.RELAXED)
     told = tuple(one.error for one in apart.contradictions if one.error is not None)
     mine, gap = state[finding.island], finding.island_gap[finding.island]
     solved = Solved(history, problem, of_person, face, x, mu, mine, told, doubts, gap)
