@@ -79,6 +79,13 @@ def identifying(seed: int, n: int) -> dict[str, list]:
         "notes": [f"seen on ward {r.randrange(9)} by {r.randrange(10**9)}" for _ in range(n)],
         "soc": [f"{r.randrange(100, 600)}-{r.randrange(10, 99)}-{r.randrange(1000, 9999)}" for _ in range(n)],
         "home_address": [f"{r.randrange(1, 300)} {r.choice(LAST)} Road" for _ in range(n)],
+        "c5": [f"P-{k:05d}" for k in range(n)],  # as some postcodes look
+        "c6": [f"{r.randrange(10**7):010d}" for _ in range(n)],
+        "remark": [
+            f"{r.choice(('seen by', 'a sister of', 'call'))} {r.choice(FIRST)} {r.choice(LAST)}" if k % 3 == 0 else "ok"
+            for k in range(n)
+        ],
+        "info": [f"write to u{k}@example.org, please" if k % 5 == 0 else "nothing" for k in range(n)],
     }
 
 
@@ -93,7 +100,47 @@ def test_hospital_tables_raise_no_alarm(seed, rows):
 def test_names_numbers_and_ids_are_found(seed, rows):
     columns = identifying(seed, rows)
     missed = set(columns) - found(pl.DataFrame(columns))
-    assert missed <= ({"who", "c4"} if rows < 20 else set())
+    assert missed <= ({"who", "c4", "info"} if rows < 20 else set())
+
+
+@pytest.mark.parametrize("rows", [40, 300, 3000])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ids_of_persons_with_several_rows_and_long_numbers_are_found(seed, rows):
+    r = random.Random(f"{seed} {rows} more")
+    columns = {
+        "c1": [f"P{k // 2:05d}" for k in range(rows)],
+        "c2": [r.randrange(10**6, 10**7) for _ in range(rows)],  # two may be the same by chance
+        "c3": [int(f"{r.randrange(200, 999)}{r.randrange(200, 999)}{r.randrange(10**3, 10**4)}") for _ in range(rows)],
+        "c4": [f"{r.randrange(1, 665):03d}{r.randrange(1, 99):02d}{r.randrange(1, 10**4):04d}" for _ in range(rows)],
+    }
+    assert set(columns) - found(pl.DataFrame(columns)) == set()
+
+
+@pytest.mark.parametrize("rows", [40, 300, 3000])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_codes_of_things_raise_no_alarm(seed, rows):
+    r = random.Random(f"{seed} {rows} things")
+    days = [dt.date(1930, 1, 1) + dt.timedelta(days=r.randrange(33000)) for _ in range(rows)]
+    columns = {
+        "c1": [f"W{r.randrange(12):02d}" for _ in range(rows)],
+        "c2": [f"D-{r.randrange(1067, 99998):05d}" for _ in range(rows)],
+        "c3": [d.strftime("%d%m%Y") for d in days],
+        "c4": [r.choice(("St. Anna", "Fort Wayne", "Santa Rosa", "San Jose", "Carson City")) for _ in range(rows)],
+        "c5": [r.choice(("Wilson disease", "Down syndrome", "Marfan syndrome", "gout")) for _ in range(rows)],
+        "zip": [f"0{r.randrange(2101, 2140)}" for _ in range(rows)],
+        "ward": [f"S{k % max(rows // 2, 1):03d}" for k in range(rows)],
+        "revenue": [r.randrange(10**9, 10**10) for _ in range(rows)],
+        "c6": [r.randrange(10**3, 10**4) * 1_000_000 for _ in range(rows)],
+    }
+    assert found(pl.DataFrame(columns)) == set()
+
+
+def test_values_that_name_persons_are_not_published():
+    frame = raw().with_columns(pl.Series("told", [f"u{k}@example.org" if k % 9 == 0 else "no" for k in range(40)]))
+    options = {"id": "first", "quasi": ["age"], "criteria": [st.KAnonymity(5)]}
+    with pytest.raises(InputError, match="sensitive column 'told' holds e-mail addresses"):
+        st.anonymize(frame, sensitive="told", **options)
+    assert st.anonymize(frame, sensitive="told", quasi_anyway="told", **options).roles.sensitive == "told"
 
 
 @pytest.mark.skipif(DATA is None, reason="needs the public tables")

@@ -121,6 +121,10 @@ def test_values_against_the_table_that_the_release_comes_from():
     assert (counted.suppressed, counted.counts.total.tolist()) == (1, [4, 2])
     published = PEOPLE.with_columns(id=pl.Series(list("abcde")), g=pl.col("zip"))
     release = Release.bucketized(published, id="id", sensitive="disease", group="g")
+    for strange in ([{"a": 1}], ["x", "y"]):
+        nested = whole.with_columns(disease=pl.Series([strange] * whole.height))
+        with pytest.raises(InputError, match=r"are of different types|A vector holds"):
+            of_release(PEOPLE, "disease", ["zip", "age"], reference=nested)
     found = levels(release, reference=pl.concat([whole, PEOPLE[:1].with_columns(disease=pl.lit("angina"))]))
     assert of(found, "t-closeness (equal)") == pytest.approx(3 / 7)
 

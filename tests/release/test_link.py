@@ -9,6 +9,7 @@ import pytest
 
 import showthrough as st
 from showthrough.errors import FileError
+from showthrough.release import link
 from tests.release.alike import refused
 
 ROWS = 12
@@ -155,3 +156,27 @@ def test_folders_of_earlier_versions_open(tmp_path):
     st.Release.bucketized(rows, id="id", sensitive="ill", group="group").save(tmp_path / "D")
     assert {p.name for p in (tmp_path / "D").iterdir()} == {"release.toml", "rows.csv"}
     assert st.read_release(tmp_path / "D").groups().rows() == [("a", 1), ("b", 1)]
+
+
+def test_a_link_that_is_somebody_elses_is_said_to_be(tmp_path, monkeypatch):
+    made().save(tmp_path / "D")
+
+    def refuses(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(link, "open", refuses, raising=False)
+    with pytest.raises(FileError, match=r"cannot be read: it is its owner's\. Give link=False"):
+        st.read_release(tmp_path / "D")
+    assert st.read_release(tmp_path / "D", link=False).link is None
+    with pytest.raises(FileError, match=r"cannot be read: it is its owner's\.$"):
+        made(seed=1).save(tmp_path / "D", overwrite=True)
+
+
+@pytest.mark.parametrize(
+    "first", ['# {"showthrough": "link", "version": ' + "[" * 100_000, '# {"showthrough": "link", x']
+)
+def test_a_first_line_that_is_no_json_is_damage(tmp_path, first):
+    made().save(tmp_path / "D")
+    (tmp_path / "D.link.csv").write_text(f"{first}\nid,group\n")
+    with pytest.raises(FileError, match="damaged private link"):
+        st.read_release(tmp_path / "D")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from showthrough import Policy
-from showthrough.errors import Cancelled, FieldError, InputError
+from showthrough.errors import Cancelled, FieldError, FileError, InputError
 from showthrough.examples import figure1, hospitals
 from showthrough.progress import Progress
 from showthrough.requests.audit import AuditRequest, run_audit
@@ -180,6 +180,15 @@ def test_publish(home):
     nowhere = run_publish(PublishRequest.from_dict(PUBLISH))
     assert nowhere.folder is None
     assert nowhere.release.to_frame().equals(result.release.to_frame())
+
+
+def test_a_release_of_the_history_is_not_replaced_by_the_next(home):
+    run_publish(PublishRequest.from_dict({**PUBLISH, "folder": "D"}))
+    before = (home / "D.link.csv").read_bytes()
+    again = {**PUBLISH, "history": ("D",), "folder": "./D/", "overwrite": True}
+    with pytest.raises(FileError, match="is a release of the history"):
+        run_publish(PublishRequest.from_dict(again))
+    assert (home / "D.link.csv").read_bytes() == before
 
 
 def test_compare(home):

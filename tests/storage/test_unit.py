@@ -1,5 +1,6 @@
 """Several targets, several runs: one unit, one winner, and nobody reads what is half written."""
 
+import errno
 import multiprocessing
 import os
 import stat
@@ -147,6 +148,51 @@ def test_names_of_any_length_and_bytes(home):
         assert Path(name).read_bytes() == b"new"
         Path(name).unlink()
     assert names(home) == ["beside"]
+
+
+def test_a_name_that_is_too_long_for_one_part_refuses_all(home):
+    """The folder's name fits, that of the link beside it does not."""
+    with pytest.raises(FileError, match="cannot be written: file name too long"):
+        write("new", folder="x" * 252)
+    assert list(home.iterdir()) == []
+
+
+def test_what_cannot_be_moved_later_is_refused_at_once(home, monkeypatch):
+    """Others would have moved already, and a unit that cannot be finished would stay half for ever."""
+    write("old")
+    (home).chmod(0o1777)
+    monkeypatch.setattr(os, "geteuid", lambda: (home / "D.link").stat().st_uid + 1)
+    with pytest.raises(FileError, match="cannot be written: operation not permitted"), Unit() as unit:
+        unit.file("D.link")
+    monkeypatch.undo()
+    monkeypatch.chdir(home)
+    lstat = os.lstat
+
+    def elsewhere(path, **options):
+        found = list(lstat(path, **options))
+        found[2] += os.fspath(path).endswith("D.link")  # the device, as where something is mounted
+        return os.stat_result(found)
+
+    monkeypatch.setattr(os, "lstat", elsewhere)
+    with pytest.raises(FileError, match="cannot be written: device or resource busy"), Unit() as unit:
+        unit.file("D.link")
+    monkeypatch.undo()
+    monkeypatch.chdir(home)
+    assert held() == {"old"}
+    assert sorted(path.name for path in home.iterdir()) == ["D", "D.link"]
+
+
+@pytest.mark.parametrize("problem", [errno.EROFS, errno.EACCES])
+def test_whoever_may_only_read_reads_beside_what_a_killed_run_left(home, monkeypatch, problem):
+    write("old")
+    (home / ".showthrough.D" / "new").mkdir(parents=True, mode=0o700)
+    (home / ".showthrough.D" / "lock").write_bytes(b"")
+
+    def refused(*_):
+        raise OSError(problem, os.strerror(problem))
+
+    monkeypatch.setattr(system, "lock", refused)
+    assert steady("D", lambda: held()) == {"old"}
 
 
 def test_a_folder_that_is_not_ours_is_left_alone(home):

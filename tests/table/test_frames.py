@@ -86,6 +86,13 @@ def test_nanoseconds_are_not_lost():
     assert found.n_unique() == 2
 
 
+def test_the_first_nanoseconds_that_can_be_counted_have_a_text():
+    column = pl.Series("a", [-(2**63), -(2**63) + 1, 2**63 - 1], dtype=pl.Int64).cast(pl.Datetime("ns"))
+    found = scalar(column, "a")
+    assert found.dtype == pl.String
+    assert found[1] == "1677-09-21 00:12:43.145224193"
+
+
 @pytest.mark.parametrize("names", [["a", "a"], [1, "1"]])
 def test_pandas_with_the_same_column_twice(names):
     with pytest.raises(InputError, match=r"The frame has the column '(a|1)' more than once"):

@@ -22,7 +22,7 @@ from showthrough.criteria.coding import as_numbers
 from showthrough.errors import InputError
 from showthrough.table.arrays import Reals
 from showthrough.table.column_words import CONTACT, IDS, MAYBE_IDS, MEASURES, OF_THINGS, PERSON, PLACES, words_of
-from showthrough.table.given_names import are_names
+from showthrough.table.given_names import are_names, mention_names
 from showthrough.table.identifiers import MOST_CELLS, recognised
 
 LISTED = 20  # columns in a sentence
@@ -31,6 +31,9 @@ NAMED_ID = 0.3  # the same where the column is called an id; different values, a
 FEWEST_ROWS = 10  # below, different text proves nothing
 FEWEST_SERIAL = 5  # below, nothing is told of rows by how they differ
 FEWEST_NUMBERS = 20
+LONG_NUMBER = 9  # digits
+LONG_CODE = 8
+FULL = 0.95  # share of a range that numbers fill which follow each other
 NEXT = 3  # from one number that was given out to the next, mostly
 CHANCE = 12.0  # repetitions that chance makes: none at all has a probability of exp(-12)
 EVEN = 1.63  # Kolmogorov's bound at one in a hundred
@@ -38,6 +41,9 @@ EVEN = 1.63  # Kolmogorov's bound at one in a hundred
 _DATES = re.compile(
     r"(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
     r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?"
+)
+_DAYS = (  # days written without anything between
+    r"^(?:(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?:18|19|20|21)\d\d$"
 )
 _PLACES_AND_CODES = re.compile(  # postcodes, and diagnoses by ICD-10
     r"[A-TV-Z]\d[\dAB]\.[\dA-Z]{1,4}|[A-Z]{1,2}\d[A-Z\d]? ?(?:\d[A-Z]{2})?|[A-Z]\d[A-Z] ?\d[A-Z]\d"
@@ -54,12 +60,14 @@ class Suspect:
 
 
 def refuse_identifying(table: Table, anyway: Sequence[str] | str, *, named: bool) -> None:
-    """Refuse quasi-identifiers that identify persons, but for those that were confirmed by name.
+    """Refuse quasi-identifiers that identify persons, and values that name them, but for columns confirmed by name.
 
     ``named`` says that the caller named a column: if none was, the header may be somebody's record.
     """
     confirmed = [anyway] if isinstance(anyway, str) else [str(column) for column in anyway]
-    strange = next((column for column in confirmed if column not in table.quasi), None)
+    if table.sensitive is not None and table.sensitive not in confirmed:
+        _refuse_naming_value(table.frame[table.sensitive], table.sensitive)
+    strange = next((column for column in confirmed if column not in (*table.quasi, table.sensitive)), None)
     if strange is not None:
         raise InputError(
             f"quasi_anyway= names {strange!r}, which is none of the quasi-identifiers.", parameters=("quasi_anyway",)
@@ -74,6 +82,17 @@ def refuse_identifying(table: Table, anyway: Sequence[str] | str, *, named: bool
         shareable=_refusal([(repr(s.column) if named else f"number {place[s.column]}", s) for s in found]),
         parameters=parameters,
     )
+
+
+def _refuse_naming_value(values: pl.Series, name: str) -> None:
+    """Values are published as they are: none may be a name or a number of a person."""
+    told = _direct(values, name)
+    if told is not None:
+        raise InputError(
+            f"The sensitive column {name!r} {told}, and values are published as they are: take a column that names "
+            f'nobody, or confirm it with quasi_anyway="{name}".',
+            parameters=("sensitive", "quasi_anyway"),
+        )
 
 
 def _refusal(found: Sequence[tuple[str, Suspect]]) -> str:
@@ -123,6 +142,8 @@ def _direct(cells: pl.Series, name: str) -> str | None:
     if form is not None:
         return f"holds {form}"
     words = words_of(name)
+    if not words & OF_THINGS and mention_names(looked):
+        return "holds text that mentions persons by name"
     many = different.len() >= min(0.5 * filled.len(), max(11, 0.01 * filled.len()), 100)
     if not many or filled.len() < 3:
         return None
@@ -143,18 +164,44 @@ def _identifies(cells: pl.Series, name: str) -> str | None:
     if rows < FEWEST_SERIAL or column.dtype.is_temporal() or column.dtype == pl.Boolean:
         return None
     called = _called_id(words) and different >= max(FEWEST_SERIAL, NAMED_ID * rows)
+    once = int((column.unique_counts() == 1).sum())
     numbers = as_numbers(column)
-    if numbers is not None:
+    if numbers is not None and not _written_long(column):
         if words & MEASURES and not called:
             return None
         return _numbered(numbers.to_numpy().astype(np.float64), different, called=called)
     if column.dtype != pl.String:
         return None
-    once = int((column.unique_counts() == 1).sum())
     few = rows < FEWEST_ROWS and not (once == rows and _one_shape(column))
     if not called and (few or once < SINGLED_OUT * rows or _dates_or_places(column, words)):
-        return None
+        return _serial(column, words)
     return f"singles out {once} of {rows} rows all by itself"
+
+
+def _written_long(column: pl.Series) -> bool:
+    """Whether digits are written like a phone's, all of one length and with a zero in front: no measure is."""
+    if column.dtype != pl.String:
+        return False
+    cells = column.str.strip_chars().alias("cell")
+    width = cells.str.len_chars()
+    long = width.n_unique() == 1 and int(width[0]) >= LONG_CODE and cells.str.starts_with("0").any()
+    return long and not cells.str.contains(_DAYS).all()
+
+
+def _serial(column: pl.Series, words: set[str]) -> str | None:
+    """Numbers with the same letters around them in every row, as P-0001, P-0002, …: given out, however they look."""
+    parts = (
+        column.str.strip_chars().alias("cell").str.extract_groups(r"^(?<a>\D*)(?<n>\d{1,15})(?<b>\D*)$").struct.unnest()
+    )
+    if parts["n"].null_count() or parts.select("a", "b").n_unique() > 1:
+        return None
+    numbers = parts["n"].cast(pl.Int64).to_numpy().astype(np.float64)
+    different, rows = int(np.unique(numbers).size), numbers.size
+    counted = different >= FEWEST_NUMBERS and different >= NAMED_ID * rows
+    full = counted and different >= FULL * (numbers.max() - numbers.min() + 1)
+    if full and not words & (OF_THINGS | PLACES) and (parts["a"][0] or parts["b"][0]):  # persons may have several rows
+        return f"has {different} different numbers in {rows} rows, as numbers that count rows or persons have"
+    return None if words & PLACES and different < rows else _numbered(numbers, different, called=False)
 
 
 def _called_id(words: set[str]) -> bool:
@@ -202,7 +249,10 @@ def _numbered(numbers: Reals, different: int, *, called: bool) -> str | None:
     width = len(str(int(abs(numbers[0]))))
     low, high = 10.0 ** (width - 1), 10.0**width
     one_length = width >= 6 and low <= least and most < high
-    if rows >= FEWEST_NUMBERS and not repeated and one_length and _even(numbers, low, high):
+    own = repeated <= max(1.0, 2 * by_chance) if rows >= 100 else not repeated
+    own = own and bool(np.any(numbers % 1000 != 0))
+    long = width >= LONG_NUMBER  # nothing is measured to so many digits
+    if rows >= FEWEST_NUMBERS and own and one_length and (long or _even(numbers, low, high)):
         return f"has a number of {width} digits of its own in each of {rows} rows"
     return None
 

@@ -124,7 +124,7 @@ def publish(
         Optional[list[str]],
         typer.Option(
             metavar="COLUMN",
-            help="Publish this column as a quasi-identifier although it seems to identify persons; once per column.",
+            help="Publish this column although it seems to identify persons; once per column.",
         ),
     ] = None,
     name: Annotated[Optional[str], typer.Option(help="Name of the release. Default: that of the folder.")] = None,
@@ -145,7 +145,9 @@ def publish(
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
         if (output is None) == (not dry_run):
-            raise InputError("Name the release folder to write with -o FOLDER, or use --dry-run, which writes nothing.")
+            raise InputError(
+                "Use one of the two: -o FOLDER names the release folder to write, --dry-run writes nothing."
+            )
         limits = {
             "k": k, "distinct_l": distinct_l, "frequency_l": frequency_l, "entropy_l": entropy_l,
             "recursive": numbers("recursive", recursive, "C,L", whole=1), "m_unique": m_unique, "t": t, "alpha": alpha,

@@ -204,7 +204,7 @@ def _vectors(column: pl.Series) -> pl.Series:
     lengths = {-1 if row is None else len(row) for row in rows}
     if len(lengths) != 1 or lengths & {-1, 0}:
         raise InputError("Vectors as values must all have the same length, at least 1, without gaps.")
-    parts = {f"part{k}": pl.Series([row[k] for row in rows]) for k in range(lengths.pop())}
+    parts = {f"part{k}": scalar(pl.Series([row[k] for row in rows]), "A vector") for k in range(lengths.pop())}
     return pl.DataFrame(parts).to_struct("value")
 
 
@@ -315,6 +315,8 @@ def _whole(count: pl.Series) -> Ints:
 def against(counts: GroupCounts, column: pl.Series) -> GroupCounts:
     """The same counts compared with all rows of the table that they come from."""
     assert counts.labels is not None
+    if counts.labels.dtype != column.dtype and (counts.labels.dtype.is_nested() or column.dtype.is_nested()):
+        raise InputError("The values of the release and of the table that it is compared with are of different types.")
     own = counts.labels.cast(column.dtype, strict=False) if counts.labels.dtype != column.dtype else counts.labels
     code, labels = ordered(pl.concat([own.rename("value"), column.rename("value")]))
     total = np.bincount(code[own.len() :], minlength=labels.len())

@@ -148,7 +148,8 @@ def _linked(release: Release, home: Path, link: bool | str | os.PathLike[str]) -
         return replace(release, link=private.read(Path(link), release, manifest=own))
     found, inside = private.beside(home), home / private.INSIDE
     if os.path.lexists(found):
-        if not private.is_link(found):
+        without = ". Give link=False to read the release without it"
+        if not private.is_link(found, advice=without):
             raise FileError(
                 f"{found} has the name of a private link but is none: take it away, or give link=False to read the "
                 "release without it.",
@@ -183,7 +184,7 @@ def _read_hierarchies(home: Path, sha256: str) -> dict[str, Hierarchy]:
     try:
         found = json.loads(raw.decode())
         return {str(column): Hierarchy.from_rows(rows) for column, rows in found.items()}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise FileError(f"{path} does not hold hierarchies: expected rows of labels per column.") from None
 
 

@@ -64,11 +64,16 @@ def beside(folder: str | os.PathLike[str]) -> Path:
     return home.with_name(home.name + ENDING)
 
 
-def is_link(path: Path) -> bool:
+def is_link(path: Path, *, advice: str = "") -> bool:
     """Whether a file is a link that was written here, and may be replaced with its release."""
     try:
         with open(path, "rb") as stream:
             return stream.read(len(_MARK)) == _MARK
+    except PermissionError:
+        raise FileError(
+            f"{path} has the name of a private link and cannot be read: it is its owner's{advice}.",
+            parameters=("link",),
+        ) from None
     except OSError:
         return False
 
@@ -124,7 +129,7 @@ def same(one: pl.DataFrame, other: pl.DataFrame) -> bool:
 def _head(line: bytes, where: str) -> dict[str, Any]:
     try:
         head = json.loads(line.removeprefix(b"# "))
-    except ValueError:
+    except (ValueError, RecursionError):
         head = None
     if not isinstance(head, dict):
         raise FileError(f"{where} is a damaged private link: its first line cannot be read.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ import polars as pl
 
 from showthrough.anonymizers.methods import METHODS
 from showthrough.anonymizers.plan import plan_file
-from showthrough.errors import FieldError, InputError
+from showthrough.errors import FieldError, FileError, InputError
 from showthrough.policy.policy import Policy
 from showthrough.progress import Progress
 from showthrough.release import folder as folders
@@ -155,6 +156,7 @@ def run_publish(
     tell = Progress.of(progress)
     if request.policy is not None and request.strategy != "guarded":
         raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
+    _refuse_replacing_history(request)
     with Unit() as unit:
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
         table, arguments = _read(request, tell)
@@ -169,6 +171,19 @@ def run_publish(
         folders.put_link(unit, release, request.folder, text, wanted=request.link)
         unit.commit()
         return result
+
+
+def _refuse_replacing_history(request: PublishRequest) -> None:
+    """What was published stays out there: its folder and its link are needed for every next release."""
+    if request.folder is None:
+        return
+    target = os.path.realpath(request.folder)
+    for path in request.history:
+        if os.path.realpath(path) == target:
+            raise FileError(
+                f"{os.fspath(request.folder)} is a release of the history, which readers keep and next releases need: "
+                "choose another folder for the new one."
+            )
 
 
 def run_compare(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> CompareResult:

@@ -89,8 +89,10 @@ def _settle_one(work: Path) -> bool:
         return known is None
     try:
         found = take(_target(work), work)
-    except PermissionError:
-        return False
+    except OSError as problem:
+        if problem.errno in system.READ_ONLY:  # whoever may only read sweeps nothing
+            return False
+        raise
     if found is None:
         return not os.path.lexists(work)
     try:

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ else:
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 _LOCKLESS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
+READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}  # what whoever may only read is told
 _NOT_SYNCED = _CANNOT | {errno.EBADF, errno.EACCES, errno.EPERM}  # systems that do not sync folders
 
 _HERE = -100  # AT_FDCWD
@@ -57,6 +59,20 @@ def renamed(one: Path, other: Path, flag: int) -> bool:
     if problem in _CANNOT:
         return False
     raise OSError(problem, os.strerror(problem))
+
+
+def refuse_unmovable(target: Path) -> None:
+    """Raise now what moving something to this name, or away from it, would raise later, when others have moved."""
+    try:
+        found = os.lstat(target)  # a name may be too long
+    except FileNotFoundError:
+        return
+    folder = os.stat(target.parent)
+    if found.st_dev != folder.st_dev:  # another file system is mounted there
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+    sticky = bool(folder.st_mode & stat.S_ISVTX) and hasattr(os, "geteuid")
+    if sticky and os.geteuid() not in (0, found.st_uid, folder.st_uid):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
 
 def lock(handle: int) -> bool | None:

@@ -212,14 +212,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     target = place(path)
     try:
         _fresh(target, os.fspath(path)).release()
-        with contextlib.suppress(FileNotFoundError):
-            os.lstat(target)  # a name that is too long
     except OSError as problem:
         raise system.unwritable(path, problem) from None
 
 
 def _fresh(target: Path, name: str) -> Claim:
     """The right to write a target, in a work folder in which nothing is left of others."""
+    system.refuse_unmovable(target)
     for _ in range(_TRIES):
         settle(target)
         found = claim(target, name)

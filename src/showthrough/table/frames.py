@@ -197,12 +197,10 @@ def _number(column: pl.Series) -> pl.Series:
 
 def _time(column: pl.Series) -> pl.Series:
     """Microseconds, which Python and every file can hold, or text where they are not enough."""
-    if column.dtype == pl.Time:
-        same = column.cast(pl.Int64) % 1000 == 0
-        return column if same.drop_nulls().all() else column.dt.to_string("iso")
-    short = column.dt.cast_time_unit("us")
-    same = short.dt.cast_time_unit(column.dtype.time_unit) == column  # type: ignore[attr-defined]
-    return short if same.drop_nulls().all() else column.dt.to_string("iso")
+    fine = column.dtype == pl.Time or column.dtype.time_unit == "ns"  # type: ignore[attr-defined]
+    if fine and not (column.to_physical() % 1000 == 0).drop_nulls().all():
+        return column.dt.to_string("iso")
+    return column if column.dtype == pl.Time else column.dt.cast_time_unit("us")
 
 
 def _exact(column: pl.Series) -> bool:

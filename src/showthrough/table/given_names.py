@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections.abc import Sequence
 
 LEAST = 0.4  # share of the different cells that hold a given name
 LEAST_CELLS = 10  # different cells: a few words may be names by chance
+LEAST_MENTIONS = 0.05  # share of the different cells that mention a person in longer text
+FEWEST_MENTIONS = 3
+LONGEST_TEXT = 200  # words of a cell
 
 _NAMES = """
 aaron abdul abdullah abigail adam adele adrian adriana agnes agnieszka ahmad ahmed aiko aisha alan albert alberto
@@ -63,3 +67,20 @@ def are_names(cells: Sequence[str]) -> bool:
         words = plain_letters(cell.replace(",", " ").replace("-", " ")).split()
         found += len(words) <= 4 and all(w.strip(".'").isalpha() for w in words) and any(w in NAMES for w in words)
     return found >= LEAST * len(cells)
+
+
+def mention_names(cells: Sequence[str]) -> bool:
+    """Whether some of the different cells mention a person in a longer text: a given name beside another."""
+    found = sum(map(_mentions, cells))
+    return found >= max(FEWEST_MENTIONS, LEAST_MENTIONS * len(cells))
+
+
+def _mentions(cell: str) -> bool:
+    words = cell.split(maxsplit=LONGEST_TEXT)[:LONGEST_TEXT]
+    for one, other in itertools.pairwise(words):
+        if one[:1].isupper() and other[:1].isupper():
+            first, second = (plain_letters(word.strip("()[].,:;!?'\"")) for word in (one, other))
+            backwards = one.endswith(",") and second in NAMES
+            if len(first) > 1 and len(second) > 1 and (backwards or (first in NAMES and one[-1].isalpha())):
+                return True
+    return False

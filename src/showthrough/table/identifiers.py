@@ -16,6 +16,7 @@ LEAST_SURE = 0.01  # share of the different cells that have a sure form
 LEAST_LIKELY = 0.8  # and of those that have another one
 LEAST_CELLS = 8  # different cells, for forms that a few numbers may have by chance
 MOST_CELLS = 4000  # different cells that are looked at
+LONGEST_TEXT = 5000  # letters of a cell in which a sure form is sought
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,16 @@ class Form:
     sure: bool = False
 
     def has(self, cell: str) -> bool:
-        """Whether a cell, without blanks around it, has the form."""
-        if not self.shape.fullmatch(cell):
-            return False
+        """Whether a cell, without blanks around it, has the form; a sure one may stand in a longer text."""
+        if not self.sure:
+            return self.shape.fullmatch(cell) is not None and self._fits(cell)
+        return any(self._fits(found.group()) for found in self.shape.finditer(cell[:LONGEST_TEXT]))
+
+    def _fits(self, text: str) -> bool:
         if self.extra is None:
             return True
         try:
-            return self.extra(re.sub(r"[\s.\-/]", "", cell).upper())
+            return self.extra(re.sub(r"[\s.\-/]", "", text).upper())
         except (ValueError, IndexError):  # digits of other scripts and the like
             return False
 
@@ -210,11 +214,11 @@ _PHONES = (
     r"|0?\d{2,4}[ \-/]\d{3,4}[ \-]\d{3,5}|0\d{2,4}[ \-/]\d{6,8}|0\d(?:[ .\-]\d{2}){4}"
 )
 FORMS = (
-    Form("e-mail addresses", re.compile(r"[^\s@,;]+@[^\s@,;]+\.[^\W\d_]{2,}"), sure=True),
-    Form("account numbers (IBAN)", _re(r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{1,4}){3,8}"), _iban, sure=True),
-    Form("Italian fiscal codes", _re(r"[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]"), _fiscal, sure=True),
-    Form("Mexican CURP numbers", _re(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d"), None, sure=True),
-    Form("Chinese resident numbers", _re(r"[1-9]\d{5}(?:19|20)\d{9}[\dX]"), _chinese, sure=True),
+    Form("e-mail addresses", re.compile(r"[^\s@,;]{1,64}@[^\s@,;]{1,250}\.[^\W\d_]{2,}"), sure=True),
+    Form("account numbers (IBAN)", _re(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{1,4}){3,8}\b"), _iban, sure=True),
+    Form("Italian fiscal codes", _re(r"\b[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]\b"), _fiscal, sure=True),
+    Form("Mexican CURP numbers", _re(r"\b[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z0-9]\d\b"), None, sure=True),
+    Form("Chinese resident numbers", _re(r"\b[1-9]\d{5}(?:19|20)\d{9}[\dX]\b"), _chinese, sure=True),
     Form("phone numbers", _re(_PHONES)),
     Form("US social security numbers", _re(r"\d{3}-\d{2}-\d{4}"), _ssn),
     Form("British insurance numbers", _re(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]")),
