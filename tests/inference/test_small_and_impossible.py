@@ -46,15 +46,15 @@ def test_forced_zeros_stay_doubtful():
     pairs = zip(problem.signature[left].tolist(), problem.value[left].tolist(), strict=True)
     forced = [high[history.ids[person[s]], history.values[v]] < 1e-7 for s, v in pairs]
     assert any(forced)
-    corrected = correct(reduced, newton.solve(reduced, max_steps=60).mu)
+    corrected = correct(reduced, newton.solve(reduced, most=newton.Effort(60)).mu)
     assert corrected.doubtful.tolist() == forced
 
 
 def ray(reduced):
     """How the multipliers move between an early and a late point of the method."""
     damping = np.full(reduced.rows.size, newton.DAMPED)
-    early = newton.solve(reduced, damping=damping, max_steps=4)
-    late = newton.solve(reduced, start=early.mu, damping=early.damping, max_steps=12)
+    early = newton.solve(reduced, damping=damping, most=newton.Effort(4))
+    late = newton.solve(reduced, start=early.mu, damping=early.damping, most=newton.Effort(12))
     return late.step, late.mu - early.mu
 
 

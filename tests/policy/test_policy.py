@@ -176,7 +176,7 @@ def test_undecided_is_inconclusive_only_if_required():
 def test_bad_limits_are_sentences(limits, part):
     with pytest.raises(InputError) as problem:
         Policy(**limits)
-    assert part in str(problem.value)
+    assert part in problem.value.internal
 
 
 def test_proximity_needs_numbers():

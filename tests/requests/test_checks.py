@@ -5,10 +5,10 @@ import pickle
 import pytest
 
 from showthrough import Policy
+from showthrough.criteria.entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.requests.audit import AuditRequest
 from showthrough.requests.check import CheckRequest
-from showthrough.requests.criteria import CriteriaEntries
 from showthrough.requests.publish import PublishRequest
 
 ONE = [{"file": "a.csv"}]

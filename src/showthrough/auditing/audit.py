@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from showthrough.auditing.deciding import PolicyGiven, decide, rules_from
 from showthrough.errors import InputError
 from showthrough.inference.attribution import Alone
+from showthrough.inference.earlier import earlier
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
+from showthrough.policy.decision import Decision
+from showthrough.policy.rules import Rules
 from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Reals
@@ -77,6 +81,7 @@ class Audit:
     joint: JointFigures
     best_alone: Reals  # [persons] the largest probability from any one release
     whole_values: WholeValues | None = None
+    decision: Decision | None = None  # None without a policy
 
     @cached_property
     def people(self) -> pl.DataFrame:
@@ -84,6 +89,16 @@ class Audit:
         found = self.posterior.best().with_columns(pl.Series("p_alone", self.best_alone))
         newly = pl.col("certain") & (pl.col("p_alone") < 1)
         return found.select(pl.exclude("certain"), "certain", newly.alias("newly_certain"))
+
+    @property
+    def verdict(self) -> str | None:
+        """What the policy says: pass, review, block or inconclusive; None without one."""
+        return None if self.decision is None else str(self.decision.verdict)
+
+    @cached_property
+    def before(self) -> Posterior | None:
+        """The posterior without the newest release; None if there is only one."""
+        return earlier(self.posterior)
 
     @property
     def untied(self) -> tuple[str, ...]:
@@ -97,14 +112,16 @@ class Audit:
 
     def __repr__(self) -> str:
         j = self.joint
+        verdict = "" if self.verdict is None else f"{self.verdict}, "
         return (
-            f"<audit of {len(self.releases)} releases and {j.persons} persons: {j.certain} certain together, "
+            f"<audit of {len(self.releases)} releases and {j.persons} persons: {verdict}{j.certain} certain together, "
             f"{j.certain_alone} from one release alone>"
         )
 
     def as_dict(self) -> dict[str, Any]:
         """The figures with their certificate, counts only, as plain data for JSON."""
-        return {**self.figures(), "certificate": self.posterior.certificate.as_dict()}
+        found = {**self.figures(), "certificate": self.posterior.certificate.as_dict()}
+        return found | ({} if self.decision is None else {"decision": self.decision.as_dict()})
 
     def figures(self) -> dict[str, Any]:
         """Counts only, as plain data: nothing here names a person."""
@@ -122,15 +139,17 @@ def audit(
     contradictions: str = "explain",
     seconds: float = SECONDS,
     whole_values: float | None = None,
+    policy: PolicyGiven | None = None,
     progress: Told = None,
 ) -> Audit:
     """Lay releases on top of each other and count what shows through.
 
     ``register``, ``membership``, ``domain``, ``changed``, ``contradictions`` and ``seconds`` are those of `infer`.
     ``whole_values`` is a time budget in seconds for what no assignment of whole values allows. Each release alone takes
-    at most ``seconds`` again, all of them together. After ``progress.enough()`` the audit is of what is known by then.
+    at most ``seconds`` again, all of them together. ``policy`` gives a verdict: a `Policy`, whose limits block,
+    `Rules`, or the path of a policy file. After ``progress.enough()`` the audit is of what is known by then.
     """
-    told = Progress.of(progress)
+    told, rules = Progress.of(progress), None if policy is None else rules_from(policy)
     post = infer(
         releases, register=register, membership=membership, domain=domain, changed=changed,
         contradictions=contradictions, seconds=seconds, progress=told,
@@ -153,7 +172,22 @@ def audit(
         whole = WholeValues(
             seconds=whole_values, **{k: int((facts == k).sum()) for k in ("certain", "impossible", "undecided")}
         )
-    return Audit(post, figures, _joint(post, best_alone), best_alone, whole)
+    found = Audit(post, figures, _joint(post, best_alone), best_alone, whole)
+    return found if rules is None else _decided(found, rules, told)
+
+
+def _decided(found: Audit, rules: Rules, told: Progress) -> Audit:
+    """The same with what the policy says of it."""
+    told.stage("policy")
+    made = decide(
+        rules,
+        found.posterior,
+        untied=found.untied,
+        interrupted=told.satisfied,
+        earlier=lambda: found.before,
+        tick=told.check,
+    )
+    return replace(found, decision=made)
 
 
 def _shared(post: Posterior, alone: Alone) -> Flags:

@@ -140,8 +140,8 @@ def check(
         from showthrough.cli.inputs import columns, numbers, pairs, releases
         from showthrough.cli.output import deliver_check
         from showthrough.cli.writing import check_targets
+        from showthrough.criteria.entries import CriteriaEntries
         from showthrough.requests.check import CheckRequest, run_check
-        from showthrough.requests.criteria import CriteriaEntries
 
         limits = {
             "k": k, "distinct_l": distinct_l, "frequency_l": frequency_l, "entropy_l": entropy_l,

@@ -81,7 +81,11 @@ def _counted(parts: Iterable[pl.DataFrame], found: Counter[str], *, raw: bool) -
 
 
 def conclude(result: AuditResult, *, interrupted: bool = False) -> None:
-    """End the command as inconclusive where somebody has no answer, or where it was ended early."""
+    """End the command as its verdict says; without one, as inconclusive where somebody has no answer."""
+    if (decided := result.audit.decision) is not None:
+        if decided.verdict.exit_code:
+            raise typer.Exit(decided.verdict.exit_code)
+        return
     found = result.audit.posterior.certificate
     if interrupted:
         say("Inconclusive: the work was interrupted, and this is what was known by then.")

@@ -19,6 +19,7 @@ their variable) [terms], g gradient, H Hessian, d Newton direction, w weights, c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -58,18 +59,25 @@ class Solution:
     damping: Reals  # [rows] that of their component
 
 
+@dataclass(frozen=True)
+class Effort:
+    """Newton steps, and passes after which no further step is begun."""
+
+    steps: int = 60
+    passes: float = math.inf
+
+
 def solve(
     problem: Reduced,
     *,
     start: Reals | None = None,
     damping: Reals | None = None,
-    max_steps: int = 60,
-    max_passes: int | None = None,
+    most: Effort = Effort(),  # noqa: B008 - frozen
     ease: float = 0.0,
     clock: Clock | None = None,
     tell: Callable[[Flags], None] = lambda _converged: None,
 ) -> Solution:
-    """Minimise F in every component, in at most ``max_steps`` Newton steps.
+    """Minimise F in every component, with as much effort as is allowed at most.
 
     ``start`` and ``damping`` [rows] are where an earlier solution stopped; ``tell`` hears who has converged. With
     ``ease`` counts give way where they must (`Kernel`).
@@ -89,8 +97,8 @@ def solve(
         met, done = _near_enough(kernel, here.g, diagonal)
         near[active], converged[active[done]] = met, True
         tell(converged)
-        spent = max_passes is not None and steps > 0 and passes + kernel.passes > max_passes
-        if done.all() or steps == max_steps or spent or clock.over:
+        spent = steps > 0 and passes + kernel.passes > most.passes
+        if done.all() or steps == most.steps or spent or clock.over:
             break
         if done.any():
             keep = ~done

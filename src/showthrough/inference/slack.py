@@ -41,7 +41,7 @@ def relaxed(problem: Problem, signatures: Flags, log: Log) -> Relaxed | None:
     if np.bincount(reduced.term_component, minlength=1).max(initial=0) > _PROGRAM:
         x, mu = np.zeros(problem.terms), np.zeros(problem.rows.size)
         damping = np.full(reduced.rows.size, newton.DAMPED)
-        solution = newton.solve(reduced, damping=damping, max_steps=_STEPS, ease=_EASE, clock=log.clock)
+        solution = newton.solve(reduced, damping=damping, most=newton.Effort(_STEPS), ease=_EASE, clock=log.clock)
         log.add(solution.newton_steps, solution.passes)
         x[part.terms] = reduced.undo(Kernel(reduced).softmax(solution.mu)[0], part.problem, everything)
         mu[part.rows] = reduced.undo_rows(solution.mu, part.problem)

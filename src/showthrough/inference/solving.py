@@ -91,7 +91,9 @@ def _at_once(face: Face, free: Remaining, log: Log, start: Reals | None) -> tupl
     with log.stage("maximum entropy"):
         reduced = _reduced(face, free)
         start = None if start is None else start[reduced.row_of]
-        solution = newton.solve(reduced, start=start, max_steps=_BURST, tell=lambda done: log.tell(reduced, done))
+        solution = newton.solve(
+            reduced, start=start, most=newton.Effort(_BURST), tell=lambda done: log.tell(reduced, done)
+        )
         log.add(solution.newton_steps, solution.passes)
         if not solution.converged.all():
             return None
@@ -151,7 +153,7 @@ class _Bursts:
     def _burst(self, reduced: Reduced, steps: int) -> newton.Solution:
         rows, start = reduced.row_of, None if self.mu is None else self.mu[reduced.row_of]
         solution = newton.solve(
-            reduced, start=start, damping=self.damping[rows], max_steps=steps, max_passes=_PASSES, clock=self.clock,
+            reduced, start=start, damping=self.damping[rows], most=newton.Effort(steps, _PASSES), clock=self.clock,
             tell=lambda converged: self.log.tell(reduced, converged),
         )  # fmt: skip
         self.log.add(solution.newton_steps, solution.passes)

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
 from showthrough.inference.certificate import Status
@@ -17,16 +18,53 @@ from showthrough.inference.posterior import Posterior
 
 SLACK = 2e-5  # twice the error bar of an exact answer: a figure this close to its limit is at it
 _BAR = SLACK / 2
+ROOM = 1e-3  # the same for effective anonymity, relative: what an exact answer may miss of an entropy, and more
 WHO = ["id", "part"]
 PAIR = [*WHO, "value"]
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What one limit says: breaches as id, value, limit, figure, and whom it leaves open as id, part."""
+    """What one limit says: who is over it as id, part, value, limit, figure, and whom it leaves open as id, part.
+
+    ``most`` persons may be over it, or pairs where those are ``counted``; ``perhaps`` are as many more as may be.
+    """
 
     over: pl.DataFrame
     open: pl.DataFrame
+    most: int = 0
+    counted: str = "persons"
+    perhaps: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many are over the limit."""
+        return self.among(self.over)
+
+    def among(self, over: pl.DataFrame) -> int:
+        """How many these rows are, as the limit counts."""
+        return over.height if self.counted == "pairs" else _persons(over).height
+
+    @property
+    def broken(self) -> bool:
+        """Whether more are over the limit than may be."""
+        return self.count > self.most
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether those who are not known to be within it may make too many."""
+        more = self.open.height if self.perhaps is None else self.perhaps
+        return more > 0 and self.count + more > self.most
+
+    @property
+    def breaches(self) -> pl.DataFrame:
+        """Those over the limit if they are too many: id, part, value, limit, figure."""
+        return self.over if self.broken else nothing_over()
+
+    @property
+    def left_open(self) -> pl.DataFrame:
+        """Who else has to be known to be within the limit: id, part."""
+        return self.open if self.doubtful else nobody_open()
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +86,7 @@ class Known:
         ranges = self.posterior.ranges(seconds=self.seconds)
         frame = self.posterior.to_frame(uncertified=True).with_columns(ranges.select("low", "high", "conditional"))
         answered = pl.col("state").is_in([str(s) for s in Status if s.certain])
-        return _as_text(frame).select(
+        return as_text(frame).select(
             *PAIR,
             pl.when(answered).then("p").alias("p"),
             "low",
@@ -63,12 +101,12 @@ class Known:
         if not self.settled:
             return self.figures
         p, never = pl.col("p"), pl.lit(value=False).alias("loose")
-        return _as_text(self.posterior.to_frame()).select(*PAIR, p, p.alias("low"), p.alias("high"), never)
+        return as_text(self.posterior.to_frame()).select(*PAIR, p, p.alias("low"), p.alias("high"), never)
 
     def near(self, reach: float) -> pl.DataFrame:
         """The same for the probability that a value lies within ``reach`` of the one in the row."""
-        ranges = _as_text(self.posterior.ranges(seconds=self.seconds, within=reach))
-        mass = _as_text(self.posterior.within(reach)).select(*PAIR, "p")
+        ranges = as_text(self.posterior.ranges(seconds=self.seconds, within=reach))
+        mass = as_text(self.posterior.within(reach)).select(*PAIR, "p")
         found = ranges.select(*PAIR, "low", "high", pl.col("conditional").alias("loose"))
         return found.join(mass, on=PAIR, how="left", maintain_order="left")
 
@@ -77,13 +115,49 @@ class Known:
         """Of whom nothing holds without an if: id, part."""
         return self.figures.filter("loose").select(WHO).unique(maintain_order=True)
 
+    def anonymity(self) -> pl.DataFrame:
+        """Everybody's effective anonymity, exp of the entropy: id, part, figure (null if unknown), low, high, loose.
 
-def by_figure(frame: pl.DataFrame, name: str, limit: float) -> Judged:
-    """Pairs whose figure must not exceed a limit."""
+        −p·ln p is concave: over a range it is least at one of the ends, and greatest at 1/e or at the end next to it.
+        """
+        if self.settled:
+            figure, never = pl.Series("figure", np.exp(self.posterior.entropies())), pl.lit(value=False).alias("loose")
+            who = as_text(self.posterior.best()).select(WHO).with_columns(figure)
+            return who.with_columns(pl.col("figure").alias("low"), pl.col("figure").alias("high"), never)
+        p, low, high = (_surprise(pl.col(name)) for name in ("p", "low", "high"))
+        peak = pl.when((pl.col("low") < 1 / np.e) & (pl.col("high") > 1 / np.e)).then(1 / np.e)
+        most = pl.coalesce(peak, pl.max_horizontal(low, high))
+        found = self.figures.group_by(WHO, maintain_order=True).agg(
+            pl.when(pl.col("p").is_not_null().all()).then(p.sum().exp()).alias("figure"),
+            pl.min_horizontal(low, high).sum().exp().alias("low"),
+            most.sum().exp().alias("high"),
+            pl.col("loose").any(),
+        )
+        return found.with_columns(pl.coalesce("figure", "high").alias("high"))
+
+
+def _surprise(p: pl.Expr) -> pl.Expr:
+    """−p·ln p, which is 0 at 0."""
+    return pl.when(p > 0).then(-p * p.log()).otherwise(0.0)
+
+
+def by_anonymity(frame: pl.DataFrame, limit: float) -> Judged:
+    """Persons of whom readers must stay as uncertain as of so many equally likely values."""
+    frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias("value"))
+    over = pl.col("high") < limit * (1 - ROOM)
+    safe = (pl.col("low") >= limit * (1 - 2 * ROOM)) & ~pl.col("loose")
+    exceeding = breaches(frame.filter(over).with_columns(pl.col("high").alias("figure")), "min_anonymity")
+    return Judged(exceeding, _persons(frame.filter(~over & ~safe)))
+
+
+def by_figure(frame: pl.DataFrame, name: str, limit: float, most: int = 0) -> Judged:
+    """Pairs whose figure must not exceed a limit, but of ``most`` persons."""
     frame = frame.with_columns(pl.coalesce("p", "low").alias("figure"))
     over = pl.col("figure") > limit + SLACK
     safe = (pl.col("high") <= limit + SLACK + _BAR) & ~pl.col("loose")
-    return Judged(breaches(frame.filter(over), name), _persons(frame.filter(~over & ~safe)))
+    exceeding = breaches(frame.filter(over), name)
+    doubtful = _persons(frame.filter(~over & ~safe)).join(_persons(exceeding), on=WHO, how="anti")
+    return Judged(exceeding, doubtful, most)
 
 
 def by_gain(new: pl.DataFrame, old: pl.DataFrame, limit: float) -> Judged:
@@ -108,20 +182,17 @@ def by_fact(facts: pl.DataFrame, fact: str, most: int, known: Known, exposed: Co
 
     ``facts`` are those of `Posterior.proven` with ids as text.
     """
-    mine = facts.filter(pl.col("fact") == fact)
-    nobody = nobody_open()
-    if mine.height > most:
-        figure = pl.lit(1.0 if fact == "certain" else 0.0).alias("figure")
-        return Judged(breaches(mine.with_columns(figure), fact), nobody)
-    if known.settled:
-        return Judged(nothing_over(), nobody)
+    figure = pl.lit(1.0 if fact == "certain" else 0.0).alias("figure")
+    mine = as_text(facts.filter(pl.col("fact") == fact).with_columns(figure))
+    over, counted = breaches(mine, fact), "persons" if fact == "certain" else "pairs"
+    if mine.height > most or known.settled:
+        return Judged(over, nobody_open(), most, counted)
     end = pl.col("high") >= 1 - SLACK if fact == "certain" else pl.col("low") <= SLACK
     perhaps = others(known.figures.filter(end & ~pl.col("exact")), exposed)
     if fact == "certain":
         perhaps = perhaps.select(WHO).unique(maintain_order=True)
-        perhaps = perhaps.join(_as_text(mine).select(WHO), on=WHO, how="anti")
-    open_ones = _persons(perhaps) if mine.height + perhaps.height > most else nobody
-    return Judged(nothing_over(), open_ones)
+        perhaps = perhaps.join(mine.select(WHO), on=WHO, how="anti")
+    return Judged(over, _persons(perhaps), most, counted, perhaps.height)
 
 
 def nobody_open() -> pl.DataFrame:
@@ -131,14 +202,13 @@ def nobody_open() -> pl.DataFrame:
 
 def nothing_over() -> pl.DataFrame:
     """No breach."""
-    return pl.DataFrame(schema={"id": pl.String, "value": pl.String, "limit": pl.String, "figure": pl.Float64})
+    return pl.DataFrame(schema={**dict.fromkeys([*PAIR, "limit"], pl.String), "figure": pl.Float64})
 
 
 def breaches(frame: pl.DataFrame, limit: str) -> pl.DataFrame:
     """Rows with a figure as breaches of a limit."""
     return frame.select(
-        pl.col("id").cast(pl.String),
-        pl.col("value").cast(pl.String),
+        *PAIR,
         pl.lit(limit, dtype=pl.String).alias("limit"),
         pl.col("figure").cast(pl.Float64),
     )
@@ -148,7 +218,7 @@ def _persons(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(WHO).unique(maintain_order=True)
 
 
-def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+def as_text(frame: pl.DataFrame) -> pl.DataFrame:
     """With ids and values as text, and the part of a split id (empty for everybody else)."""
     part = pl.col("release").fill_null("") if "release" in frame.columns else pl.lit("")
     return frame.with_columns(pl.col("id").cast(pl.String), part.alias("part"), pl.col("value").cast(pl.String))

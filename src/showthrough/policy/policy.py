@@ -1,21 +1,25 @@
-"""A policy: what readers may learn of a person from all releases together."""
+"""A policy: what readers may learn of a person from all releases together, and what each release must satisfy."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from showthrough.criteria.entries import CriteriaEntries
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import (
     SLACK,
     Judged,
     Known,
+    as_text,
     breaches,
+    by_anonymity,
     by_fact,
     by_figure,
     by_gain,
@@ -23,22 +27,37 @@ from showthrough.policy.judging import (
     nothing_over,
     others,
 )
+from showthrough.policy.limits import check_limits
 from showthrough.table.arrays import Flags
 from showthrough.table.plain import fingerprint, plain
 
-INTEGRAL = ("no", "checked", "required")
+JOINT = ("certain", "max_posterior", "max_gain", "min_anonymity", "proximity", "impossible")
+"""Limits on what all releases tell together."""
+CRITERIA = (
+    "k", "distinct_l", "frequency_l", "entropy_l", "recursive", "m_unique", "t", "alpha", "beta", "delta_disclosure",
+    "dissimilarity",
+)  # fmt: skip
+"""Limits on every release alone; the fields after them in `Policy` say how they are meant."""
+BUDGET = ("epsilon", "delta")
+"""Limits on what differentially private releases use up together."""
+RULES = (*JOINT, *CRITERIA, *BUDGET)
+"""Every limit that a policy can set, by the name of its field, in the order of every list."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Limits on the joint posterior; a limit that is None is not set.
+    """Limits; one that is None is not set.
 
-    ``max_posterior``: the largest P(value | person) of anybody. ``certain`` and ``impossible``: how many
-    persons may be certain, and how many pairs (person, value) impossible, by proof. ``max_gain``: how much
-    P(value | person) may grow against the releases before. ``proximity`` (ε, limit): the largest
-    probability that a person's value lies within ε of one of the values it can be. ``integral`` says whether
-    certain and impossible count over assignments of whole values too: "no", "checked" (within
-    ``seconds``), or "required" (what the time leaves undecided makes the verdict inconclusive).
+    On the joint posterior: ``max_posterior`` is the largest P(value | person) of anybody, but of ``over_posterior``
+    persons, a number (5) or a share below 1 (0.01). ``certain`` and ``impossible``: how many persons may be certain,
+    and how many pairs (person, value) impossible, by proof. ``max_gain``: how much P(value | person) may grow against
+    the releases before. ``proximity`` (ε, limit): the largest probability that a person's value lies within ε of one
+    of the values it can be. ``min_anonymity``: everybody's value stays as uncertain as so many equally likely values
+    (exp of the entropy). ``integral`` says whether certain and impossible count over assignments of whole values too:
+    "no", "checked" (within ``seconds``), or "required" (what the time leaves undecided makes the verdict inconclusive).
+
+    On every release alone: ``k``, ``distinct_l`` and so on, as `check` knows them. ``epsilon`` and ``delta`` are the
+    budget of differential privacy for all releases that declare to be differentially private.
     """
 
     max_posterior: float | None = None
@@ -48,29 +67,47 @@ class Policy:
     proximity: tuple[float, float] | None = None
     integral: str = "checked"
     seconds: float = 60.0
+    over_posterior: float = 0
+    min_anonymity: float | None = None
+    k: int | None = None
+    distinct_l: int | None = None
+    frequency_l: float | None = None
+    entropy_l: float | None = None
+    recursive: tuple[float, int] | None = None
+    m_unique: int | None = None
+    t: float | None = None
+    distance: str = "equal"
+    reference: str = "all"
+    alpha: float | None = None
+    beta: float | None = None
+    enhanced: bool = False
+    delta_disclosure: float | None = None
+    dissimilarity: tuple[float, float, int] | None = None
+    metric: str = "numeric"
+    floor: bool = False
+    epsilon: float | None = None
+    delta: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_posterior", "max_gain"):
-            limit = getattr(self, name)
-            if limit is not None and not (_number(limit) and 0 <= limit <= 1):
-                raise InputError(f"The limit {name} lies between 0 and 1, not at {limit!r}.")
-        for name in ("certain", "impossible"):
-            count = getattr(self, name)
-            if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 0):
-                raise InputError(f"The limit {name} is a whole number of 0 or more, not {count!r}.")
-        if self.proximity is not None:
-            pair = self.proximity
-            if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(_number(x) for x in pair)) or not (
-                0 <= pair[0] < np.inf and 0 <= pair[1] <= 1
-            ):
-                raise InputError(f"proximity is a pair (ε of 0 or more, limit between 0 and 1), not {pair!r}.")
-        if self.integral not in INTEGRAL:
-            raise InputError(f"integral is one of {', '.join(INTEGRAL)}, not {self.integral!r}.")
-        if not (_number(self.seconds) and self.seconds > 0):
-            raise InputError(f"seconds is the time for whole values, a number above 0, not {self.seconds!r}.")
-        limits = (self.max_posterior, self.certain, self.impossible, self.max_gain, self.proximity)
-        if all(limit is None for limit in limits):
+        check_limits(self)
+        if not self.limits():
             raise InputError("A policy without any limit allows everything: set one, such as max_posterior=0.5.")
+        assert self.criteria is not None  # checks them
+
+    def limits(self) -> dict[str, Any]:
+        """The limits that are set, by name, in the order of every list."""
+        return {name: getattr(self, name) for name in RULES if getattr(self, name) is not None}
+
+    @cached_property
+    def criteria(self) -> CriteriaEntries:
+        """What every release alone has to satisfy."""
+        names = [f.name for f in fields(CriteriaEntries) if hasattr(self, f.name)]
+        return CriteriaEntries.from_dict({name: getattr(self, name) for name in names})
+
+    def most_over(self, persons: int) -> int:
+        """How many of so many persons may be over ``max_posterior``."""
+        given = self.over_posterior
+        return int(given) if isinstance(given, (int, np.integer)) else int(given * persons + 1e-9)
 
     def review(
         self,
@@ -93,19 +130,19 @@ class Policy:
         facts = None
         if self.certain is not None or self.impossible is not None:
             whole = integral and self.integral != "no"
-            facts = post.proven(integral=whole, seconds=budget)
-            facts = others(facts.with_columns(pl.col("id").cast(pl.String)), exposed)
+            facts = others(texted(post.proven(integral=whole, seconds=budget)), exposed)
         undecided = 0 if facts is None else facts.filter(pl.col("fact") == "undecided").height
-        over, open_ones = self._judged(post, before, facts, exposed, 0.0)
+        over, open_ones = self._merged(post, before, facts, exposed, 0.0)
         if integral and open_ones.height:  # programs may settle it
-            over, open_ones = self._judged(post, before, facts, exposed, budget)
-        return Review(over, undecided, self.integral == "required", open_ones.height)
+            over, open_ones = self._merged(post, before, facts, exposed, budget)
+        return Review(over.drop("part"), undecided, self.integral == "required", open_ones.height)
 
     def over_limit(self, post: Posterior, before: Posterior | None = None, *, exposed: Collection[str] = ()) -> Flags:
         """Persons who are or may be over a limit, in the order of ``post.ids``; whole values aside, for a search."""
         ids = post.ids.cast(pl.String)
-        plain = self.max_gain is None and self.proximity is None and self.impossible is None and not self.certain
-        if plain and Known(post).settled:
+        few = self.max_posterior is None or not self.over_posterior
+        plain = few and not any((self.max_gain is not None, self.proximity, self.impossible is not None, self.certain))
+        if plain and self.min_anonymity is None and Known(post).settled:
             over = np.zeros(ids.len(), dtype=bool)
             if self.max_posterior is not None:
                 over |= post.largest() > self.max_posterior + SLACK
@@ -114,14 +151,35 @@ class Policy:
         else:
             facts = None
             if self.certain is not None or self.impossible is not None:
-                facts = others(post.proven().with_columns(pl.col("id").cast(pl.String)), exposed)
-            breaches, open_ones = self._judged(post, before, facts, exposed, 0.0)
+                facts = others(texted(post.proven()), exposed)
+            breaches, open_ones = self._merged(post, before, facts, exposed, 0.0)
             over = ids.is_in(pl.concat([breaches["id"], open_ones["id"]]).unique().implode()).to_numpy().copy()
         if exposed:
             over &= ~ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
         return over
 
-    def _judged(
+    def judged(
+        self, known: Known, before: Known | None, facts: pl.DataFrame | None, exposed: Collection[str] = ()
+    ) -> dict[str, Judged]:
+        """What each limit on the joint posterior says; ``facts`` are those of `Posterior.proven`, with ids as text."""
+        found: dict[str, Judged] = {}
+        if self.max_posterior is not None:
+            found["max_posterior"] = self._by_posterior(known, exposed)
+        if facts is not None:
+            for fact, most in (("certain", self.certain), ("impossible", self.impossible)):
+                if most is not None:
+                    found[fact] = by_fact(facts, fact, most, known, exposed)
+        if self.max_gain is not None:
+            none = Judged(nothing_over(), nobody_open())
+            gained = none if before is None else by_gain(known.pairs, before.pairs, self.max_gain)
+            found["max_gain"] = _without(gained, exposed)
+        if self.min_anonymity is not None:
+            found["min_anonymity"] = _without(by_anonymity(known.anonymity(), self.min_anonymity), exposed)
+        if self.proximity is not None:
+            found["proximity"] = _without(self._by_proximity(known), exposed)
+        return {name: found[name] for name in JOINT if name in found}
+
+    def _merged(
         self,
         post: Posterior,
         before: Posterior | None,
@@ -130,16 +188,13 @@ class Policy:
         seconds: float,
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Breaches of all limits, and who else is open: id, part."""
-        known = Known(post, seconds)
-        found = [self._by_posterior(known), self._by_gain(known, before), self._by_proximity(known)]
-        if facts is not None:
-            for fact, most in (("certain", self.certain), ("impossible", self.impossible)):
-                found += [None if most is None else by_fact(facts, fact, most, known, exposed)]
-        parts = [part for part in found if part is not None]
-        over = pl.concat([nothing_over(), *(others(part.over, exposed) for part in parts)])
-        if known.settled and (before is None or Known(before).settled):
+        known, old = Known(post, seconds), None if before is None else Known(before, seconds)
+        parts = list(self.judged(known, old, facts, exposed).values())
+        over = pl.concat([nothing_over(), *(part.breaches for part in parts)])
+        if known.settled and (old is None or old.settled):
             return over, nobody_open()
-        open_ones = pl.concat([nobody_open() if known.settled else known.loose, *(part.open for part in parts)])
+        loose = nobody_open() if known.settled else known.loose
+        open_ones = pl.concat([loose, *(part.left_open for part in parts)])
         open_ones = others(open_ones.unique(maintain_order=True), exposed)
         return over, open_ones.join(over.select("id").unique(), on="id", how="anti")
 
@@ -151,25 +206,20 @@ class Policy:
         """The SHA-256 of the limits."""
         return fingerprint(self.as_dict())
 
-    def _by_posterior(self, known: Known) -> Judged | None:
-        if self.max_posterior is None:
-            return None
+    def _by_posterior(self, known: Known, exposed: Collection[str]) -> Judged:
+        assert self.max_posterior is not None
+        most = self.most_over(known.posterior.ids.len())
         if known.settled:
-            frame = known.posterior.to_frame().filter(pl.col("p") > self.max_posterior + SLACK)
-            return Judged(breaches(frame.with_columns(figure="p"), "max_posterior"), nobody_open())
-        return by_figure(known.figures, "max_posterior", self.max_posterior)
+            frame = as_text(known.posterior.to_frame().filter(pl.col("p") > self.max_posterior + SLACK))
+            over = others(breaches(frame.with_columns(figure="p"), "max_posterior"), exposed)
+            return Judged(over, nobody_open(), most)
+        return by_figure(others(known.figures, exposed), "max_posterior", self.max_posterior, most)
 
-    def _by_gain(self, known: Known, before: Posterior | None) -> Judged | None:
-        if self.max_gain is None or before is None:
-            return None
-        return by_gain(known.pairs, Known(before, known.seconds).pairs, self.max_gain)
-
-    def _by_proximity(self, known: Known) -> Judged | None:
-        if self.proximity is None:
-            return None
+    def _by_proximity(self, known: Known) -> Judged:
+        assert self.proximity is not None
         reach, limit = self.proximity
         if known.settled:
-            frame = known.posterior.within(reach, above=limit + SLACK).with_columns(figure="p")
+            frame = as_text(known.posterior.within(reach, above=limit + SLACK)).with_columns(figure="p")
             return Judged(breaches(frame, "proximity"), nobody_open())
         return by_figure(known.near(reach), "proximity", limit)
 
@@ -230,12 +280,25 @@ class Review:
         }
 
 
-def _number(given: Any) -> bool:
-    return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+def texted(frame: pl.DataFrame) -> pl.DataFrame:
+    """With ids as text."""
+    return frame.with_columns(pl.col("id").cast(pl.String))
+
+
+def _without(judged: Judged, exposed: Collection[str]) -> Judged:
+    """The same but for some persons."""
+    return replace(judged, over=others(judged.over, exposed), open=others(judged.open, exposed))
 
 
 def limits_of(policy: Any) -> Policy:
     """A policy, or a sentence."""
     if not isinstance(policy, Policy):
         raise InputError(f"Expected a policy such as Policy(max_posterior=0.5), got {type(policy).__name__}.")
+    for name in (*CRITERIA, *BUDGET):
+        if getattr(policy, name) is not None:
+            raise InputError(
+                f"The guard keeps limits on the joint posterior, and {name} is none: name what a release alone must "
+                "satisfy in criteria=.",
+                parameters=("criteria",),
+            )
     return policy

@@ -9,6 +9,7 @@ from typing import Literal
 
 import polars as pl
 
+from showthrough.criteria.entries import CriteriaEntries
 from showthrough.criteria.examine import examine
 from showthrough.criteria.levels import trees_of
 from showthrough.criteria.risk import risk
@@ -18,7 +19,6 @@ from showthrough.measuring.utility import utility
 from showthrough.progress import Progress
 from showthrough.register.history_file import ReleaseEntry, files_of
 from showthrough.report.check import CheckContent, Findings, Tree, content
-from showthrough.requests.criteria import CriteriaEntries
 from showthrough.requests.subjects import Columns, Subject, read_subjects
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table

@@ -12,6 +12,7 @@ import polars as pl
 
 from showthrough.anonymizers.methods import METHODS
 from showthrough.anonymizers.plan import plan_file
+from showthrough.criteria.entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.policy.policy import Policy
 from showthrough.progress import Progress
@@ -22,7 +23,6 @@ from showthrough.report.publish import ComparisonContent, PublishContent, compar
 from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.compare import compare
 from showthrough.republishing.strategies import STRATEGIES
-from showthrough.requests.criteria import CriteriaEntries
 from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table

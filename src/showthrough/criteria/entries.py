@@ -68,10 +68,16 @@ class CriteriaEntries(Entries):
                 "k-map and δ-presence compare with a population: name its file with population=FILE.",
                 parameters=("population",),
             )
+        return [criterion for _, criterion in self.named(sensitive, trees, population)]
+
+    def named(
+        self, sensitive: str | None, trees: Mapping[str, Any], population: Any = None
+    ) -> list[tuple[str, Criterion]]:
+        """The same, each with the name of its entry."""
         distance, metric = (
             partial(_by_tree, sensitive=sensitive, trees=trees, field=f) for f in ("distance", "metric")
         )
-        return [_MADE[name](self, _Beside(distance, metric, population)) for name in self._named()]
+        return [(name, _MADE[name](self, _Beside(distance, metric, population))) for name in self._named()]
 
     def _named(self) -> list[str]:
         """The entries that are limits of a criterion and set, in the order of every list."""

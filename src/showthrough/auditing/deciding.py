@@ -1,0 +1,85 @@
+"""A policy applied to an audit: limits on all releases together, on each alone, and doubts about the whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from showthrough.criteria.levels import trees_of
+from showthrough.errors import InputError
+from showthrough.inference.posterior import Posterior
+from showthrough.policy.budget import budget_reasons
+from showthrough.policy.decision import Decision, Reason, Severity
+from showthrough.policy.policy import Policy
+from showthrough.policy.reasons import Evidence, joint_reasons
+from showthrough.policy.rules import Rules, rules_of
+from showthrough.policy.words import are, many, people
+from showthrough.release.release import Release
+
+PolicyGiven = Policy | Rules | str | os.PathLike[str]
+
+
+def rules_from(policy: Any) -> Rules:
+    """A policy, rules, or the file that holds them."""
+    if isinstance(policy, (Policy, Rules)):
+        return rules_of(policy)
+    raise InputError(f"Expected a policy such as Policy(max_posterior=0.5), got {type(policy).__name__}.")
+
+
+def release_reasons(policy: Policy, severity: Severity, releases: list[tuple[str, Release]]) -> list[Reason]:
+    """What became of the criteria for each release alone."""
+    found = []
+    for name, release in releases:
+        for rule, criterion in policy.criteria.named(release.sensitive, trees_of(release, None)):
+            check = criterion.check(release)
+            said = f"{name}: {check.sentence}"
+            found.append(
+                Reason(
+                    rule, severity, "within" if check.holds else "over", getattr(policy, rule), check.level,
+                    check.failing_persons, 0, said, release=name,
+                )
+            )  # fmt: skip
+    return found
+
+
+def doubts(post: Posterior, untied: tuple[str, ...], *, interrupted: bool) -> list[str]:
+    """Why nothing that is said of the history is known to be safe."""
+    found, certificate = [], post.certificate
+    if interrupted:
+        found.append("The work was interrupted, and this is what was known by then.")
+    if tolerated := certificate.changed.tolerated:
+        found.append(
+            f"{people(tolerated).capitalize()} had to be taken for changed, and who changed is a guess: nothing that "
+            "is tied to them is known to be safe."
+        )
+    if untied:
+        found.append(
+            f"Nothing ties the persons of {many(len(untied))} releases to those of another, so nobody is known to be "
+            "safe."
+        )
+    if not certificate.status.certain:
+        late = int((~post.states().is_in(["exact", "certified"])).sum())
+        found.append(
+            f"{people(late).capitalize()} of {many(certificate.persons)} {are(late)} without a certified answer."
+        )
+    return found
+
+
+def decide(
+    rules: Rules,
+    post: Posterior,
+    *,
+    untied: tuple[str, ...],
+    interrupted: bool = False,
+    earlier: Callable[[], Posterior | None],
+    tick: Callable[[], None] = lambda: None,
+) -> Decision:
+    """The decision of an audit."""
+    evidence, reasons = Evidence(post, earlier, tick), []
+    releases = list(zip(post.names, post.releases, strict=True))
+    for severity, policy in rules.tables():
+        reasons += joint_reasons(policy, severity, evidence)
+        reasons += release_reasons(policy, severity, releases)
+        reasons += budget_reasons(policy, severity, [release for _, release in releases])
+    return rules.decide(reasons, doubts=doubts(post, untied, interrupted=interrupted))

@@ -1,0 +1,16 @@
+"""The posterior as it was before the newest release."""
+
+from __future__ import annotations
+
+from showthrough.inference.clock import Clock
+from showthrough.inference.posterior import Posterior, Told
+from showthrough.progress import Progress
+
+
+def earlier(post: Posterior, *, seconds: float | None = None, progress: Told = None) -> Posterior | None:
+    """What all releases but the newest tell; None if it is the first."""
+    if len(post.releases) < 2:
+        return None
+    clock = None if seconds is None else Clock(seconds, Progress.of(progress).silent())
+    solved, certificate = post._solver.part(post._solved, range(len(post.releases) - 1), clock)
+    return Posterior(certificate, solved, post._solver)

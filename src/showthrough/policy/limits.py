@@ -1,0 +1,61 @@
+"""What limits can be: each a number or a word in its range, or a sentence that says so."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from showthrough.errors import FieldError
+from showthrough.said import private
+
+if TYPE_CHECKING:
+    from showthrough.policy.policy import Policy
+
+INTEGRAL = ("no", "checked", "required")
+
+
+def check_limits(policy: Policy) -> None:
+    """Refuse what no limit can be."""
+    for name in ("max_posterior", "max_gain"):
+        limit = getattr(policy, name)
+        if limit is not None and not (_number(limit) and 0 <= limit <= 1):
+            raise FieldError(name, f"lies between 0 and 1, not at {_shown(limit)}.")
+    for name in ("certain", "impossible"):
+        count = getattr(policy, name)
+        if count is not None and not (_whole(count) and count >= 0):
+            raise FieldError(name, f"is a whole number of 0 or more, not {_shown(count)}.")
+    for name, least in (("min_anonymity", 1), ("epsilon", 0), ("delta", 0)):
+        given = getattr(policy, name)
+        if given is not None and not (_number(given) and least <= given < math.inf):
+            raise FieldError(name, f"is a number of {least} or more, not {_shown(given)}.")
+    few = policy.over_posterior
+    if not (_number(few) and few >= 0 and (_whole(few) or few < 1)):
+        raise FieldError("over_posterior", f"is a whole number of persons, or a share below 1, not {_shown(few)}.")
+    pair = policy.proximity
+    if pair is not None and not _is_proximity(pair):
+        raise FieldError("proximity", f"is a pair (ε of 0 or more, limit between 0 and 1), not {_shown(pair)}.")
+    if policy.integral not in INTEGRAL:
+        raise FieldError("integral", f"is one of {', '.join(INTEGRAL)}, not {_shown(policy.integral)}.")
+    if not (_number(policy.seconds) and 0 < policy.seconds < math.inf):
+        raise FieldError("seconds", f"is the time for whole values, a number above 0, not {_shown(policy.seconds)}.")
+
+
+def _is_proximity(pair: Any) -> bool:
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(_number, pair))):
+        return False
+    return bool(0 <= pair[0] < math.inf and 0 <= pair[1] <= 1)
+
+
+def _number(given: Any) -> bool:
+    return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+
+
+def _whole(given: Any) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
+def _shown(given: Any) -> str:
+    """A number as it is; text may be data."""
+    return repr(given) if given is None or _number(given) or isinstance(given, bool) else private(repr(given))

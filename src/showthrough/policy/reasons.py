@@ -1,0 +1,177 @@
+"""Limits on the joint posterior, each with what became of it, in a sentence.
+
+What is *over* a limit is proven or has a certified figure. What hangs on an if (on a guess at who changed, or on
+releases being consistent that may not be) is open, and so is everybody who is not known to be within the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from showthrough.inference.posterior import Posterior
+from showthrough.policy.decision import Outcome, Reason, Severity
+from showthrough.policy.judging import WHO, Judged, Known, as_text, nobody_open
+from showthrough.policy.policy import Policy, texted
+from showthrough.policy.words import are, many, people, percent
+
+
+@dataclass(eq=False)
+class Evidence:
+    """What limits are held against; every part is worked out when a limit first asks for it, and then kept."""
+
+    posterior: Posterior
+    earlier: Callable[[], Posterior | None]
+    tick: Callable[[], None] = lambda: None
+    _facts: dict[bool, pl.DataFrame] = field(default_factory=dict)
+    _known: dict[float, Known] = field(default_factory=dict)
+
+    @cached_property
+    def before(self) -> Posterior | None:
+        """The posterior without the newest release; None if that is the first."""
+        return self.earlier()
+
+    @cached_property
+    def loose(self) -> pl.DataFrame:
+        """Of whom nothing holds without an if: id, part."""
+        known = self.known(0.0)
+        return nobody_open() if known.settled else known.loose
+
+    def known(self, seconds: float) -> Known:
+        """All that is known of everybody."""
+        return self._known.setdefault(seconds, Known(self.posterior, seconds))
+
+    def facts(self, policy: Policy) -> pl.DataFrame | None:
+        """What is proven, as far as limits ask for it; over whole values too, if they say so."""
+        if policy.certain is None and policy.impossible is None:
+            return None
+        whole = policy.integral != "no"
+        if whole not in self._facts:
+            found = self.posterior.proven(integral=whole, seconds=policy.seconds, tick=self.tick)
+            self._facts[whole] = texted(found)
+        return self._facts[whole]
+
+
+def joint_reasons(policy: Policy, severity: Severity, evidence: Evidence) -> list[Reason]:
+    """What became of each limit on the joint posterior."""
+    judged = _judged(policy, evidence, 0.0)
+    if any(one.left_open.height for one in judged.values()):  # programs may settle it
+        judged = _judged(policy, evidence, policy.seconds)
+    return [_reason(policy, severity, rule, one, evidence) for rule, one in judged.items()]
+
+
+def _judged(policy: Policy, evidence: Evidence, seconds: float) -> dict[str, Judged]:
+    old = None
+    if policy.max_gain is not None and evidence.before is not None:
+        old = Known(evidence.before, seconds)
+    return policy.judged(evidence.known(seconds), old, evidence.facts(policy))
+
+
+def _reason(policy: Policy, severity: Severity, rule: str, judged: Judged, evidence: Evidence) -> Reason:
+    firm = judged.over.join(evidence.loose, on=WHO, how="anti")
+    shaky = judged.over.join(evidence.loose, on=WHO, how="semi")
+    count, persons = judged.among(firm), firm.select(WHO).unique().height
+    undecided = _undecided(policy, rule, evidence)
+    doubtful = judged.open if judged.doubtful else nobody_open()
+    waiting = pl.concat([doubtful, shaky.select(WHO), evidence.loose, undecided]).unique()
+    waiting = waiting.join(firm.select(WHO).unique(), on=WHO, how="anti")
+    outcome: Outcome = "over" if count > judged.most else "open" if waiting.height else "within"
+    found = _found(rule, count, firm, evidence)
+    first = rule == "max_gain" and evidence.before is None
+    said = _SAID[rule](_Told(policy, count, persons, judged.most, evidence.posterior.ids.len(), first))
+    if waiting.height and outcome != "over":
+        said = f"{said} {_capital(people(waiting.height))} {are(waiting.height)} not known to be within this limit."
+    return Reason(rule, severity, outcome, getattr(policy, rule), found, persons, waiting.height, said)
+
+
+def _undecided(policy: Policy, rule: str, evidence: Evidence) -> pl.DataFrame:
+    """Persons of whom the time left open what whole values allow, where that has to be known."""
+    facts = evidence.facts(policy) if rule in ("certain", "impossible") else None
+    if facts is None or policy.integral != "required":
+        return nobody_open()
+    return as_text(facts.filter(pl.col("fact") == "undecided")).select(WHO).unique()
+
+
+def _found(rule: str, count: int, firm: pl.DataFrame, evidence: Evidence) -> Any:
+    """The figure that is compared with the limit: a count, or the worst probability of anybody."""
+    if rule in ("certain", "impossible"):
+        return count
+    if rule == "max_posterior":
+        largest = evidence.posterior.largest()
+        return None if np.isnan(largest).all() else round(float(np.nanmax(largest)), 6)
+    if not firm.height:
+        return None
+    worst = firm["figure"].min() if rule == "min_anonymity" else firm["figure"].max()
+    return None if not isinstance(worst, float) else round(worst, 6)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a sentence is made of: how many count as over the limit, how many persons that are, and how many may be."""
+
+    policy: Policy
+    count: int
+    persons: int
+    most: int
+    everybody: int
+    first: bool  # nothing was published before
+
+
+def _posterior_said(told: _Told) -> str:
+    who = "Nobody has" if not told.persons else f"{many(told.persons)} of {_whom(told.everybody, told.persons)}"
+    sure = f"a value that a reader can be more than {percent(told.policy.max_posterior or 0.0)} sure of"
+    return f"{who} {sure}; the policy allows {people(told.most)}."
+
+
+def _whom(everybody: int, some: int) -> str:
+    return f"{people(everybody)} {'has' if some == 1 else 'have'}"
+
+
+def _certain_said(told: _Told) -> str:
+    return f"{_capital(people(told.count))} {are(told.count)} certain; the policy allows {people(told.most)}."
+
+
+def _impossible_said(told: _Told) -> str:
+    pairs = "No value" if told.count == 0 else f"{many(told.count)} time{'s' if told.count != 1 else ''} a value"
+    room = "none" if told.most == 0 else many(told.most)
+    return f"{pairs} of a person's groups is ruled out for that person; the policy allows {room}."
+
+
+def _gain_said(told: _Told) -> str:
+    limit = percent(told.policy.max_gain or 0.0).removesuffix("%") + "points"
+    if told.first:
+        return f"Nothing was published before, so no probability grew by more than {limit}."
+    who = people(told.persons)
+    return f"The newest release makes a value of {who} likelier by more than {limit}; the policy allows nobody."
+
+
+def _anonymity_said(told: _Told) -> str:
+    less = f"less uncertain than {told.policy.min_anonymity:g} equally likely values"
+    return f"The value of {people(told.persons)} is {less}; the policy allows nobody."
+
+
+def _proximity_said(told: _Told) -> str:
+    reach, limit = told.policy.proximity or (0.0, 0.0)
+    return (
+        f"Of {people(told.persons)} a reader can believe with more than {percent(limit)} that the value lies within "
+        f"{reach:g} of a number; the policy allows nobody."
+    )
+
+
+_SAID: dict[str, Callable[[_Told], str]] = {
+    "max_posterior": _posterior_said,
+    "certain": _certain_said,
+    "impossible": _impossible_said,
+    "max_gain": _gain_said,
+    "min_anonymity": _anonymity_said,
+    "proximity": _proximity_said,
+}

@@ -1,0 +1,39 @@
+"""How limits and what was found are said."""
+
+from __future__ import annotations
+
+THIN = "\u202f"
+
+
+def many(number: int) -> str:
+    """A number with thin spaces between thousands.
+
+    >>> many(12345), many(0)
+    ('12\u202f345', '0')
+    """
+    return f"{number:,}".replace(",", THIN)
+
+
+def people(number: int) -> str:
+    """So many persons; none is nobody."""
+    return "nobody" if number == 0 else "1 person" if number == 1 else f"{many(number)} persons"
+
+
+def are(number: int) -> str:
+    """The verb after `people`."""
+    return "is" if number in (0, 1) else "are"
+
+
+def percent(share: float) -> str:
+    """A probability as a percentage, with as many digits as it has, at most four.
+
+    >>> percent(0.5), percent(1 / 3), percent(0.99995)
+    ('50\u202f%', '33.33\u202f%', '99.995\u202f%')
+    """
+    digits = 4 if share > 0.999 else 2
+    return f"{round(100 * share, digits):g}{THIN}%"
+
+
+def allowed(most: int) -> str:
+    """What a limit on a number of persons allows."""
+    return f"the policy allows {people(most)}"
