@@ -16,7 +16,7 @@ from showthrough.cli.common import INCONCLUSIVE, out, reader_left, say
 from showthrough.cli.ending import BAD_INPUT, unwritable
 from showthrough.cli.flags import TOLD, as_options
 from showthrough.cli.writing import as_json, print_json, write_together
-from showthrough.report import check_terminal, publish_terminal, terminal
+from showthrough.report import check_terminal, person_terminal, publish_terminal, terminal
 from showthrough.report.printable import words
 from showthrough.report.terminal import Hints
 from showthrough.table.spreadsheets import escaped
@@ -24,6 +24,7 @@ from showthrough.table.spreadsheets import escaped
 if TYPE_CHECKING:
     from showthrough.report.check import CheckContent
     from showthrough.requests.audit import AuditResult
+    from showthrough.requests.explain import ExplainResult
     from showthrough.requests.publish import CompareResult, PublishResult
     from showthrough.requests.understand import Understood
 
@@ -137,3 +138,15 @@ def show_compared(result: CompareResult) -> None:
     told = result.content()
     said = tuple(replace(s, remark=as_options(s.remark, TOLD)) for s in told.strategies)
     publish_terminal.show_comparison(out(), replace(told, strategies=said))
+
+
+def deliver_person(result: ExplainResult, json: str | None, *, quiet: bool) -> None:
+    """Sentences and a table to the terminal, or JSON; whatever is written is private."""
+    told = result.content()
+    if json == "-":
+        print_json(as_json(told.as_dict()))
+        return
+    if not quiet:
+        person_terminal.show_person(out(), told)
+    if json is not None:
+        write_together(json=(json, as_json(told.as_dict()), True), people=None)

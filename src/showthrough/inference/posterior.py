@@ -338,18 +338,17 @@ class Posterior:
 
         Where persons fit several groups that takes inferences, of ``seconds`` in all.
         """
-        clock = None if seconds is None else Clock(seconds, Progress.of(progress).silent())
-        return attribution.alone(Views(self._solved, lambda some: self._solver.part(self._solved, some, clock)[0]))
+        return attribution.alone(self.views(seconds=seconds, progress=progress))
 
     def attribution(self, *, progress: Told = None) -> pl.DataFrame:
         """What each release added: id, release, p_before and p_after, the person's largest probability
         from the releases before it and from those up to it (null before: the person was in none).
         """
-        return attribution.by_prefix(self._views, Progress.of(progress))
+        return attribution.by_prefix(self.views(), Progress.of(progress))
 
     def leave_one_out(self, *, progress: Told = None) -> pl.DataFrame:
         """What each release is worth to a reader: id, release, p_without and p_with."""
-        return attribution.leave_one_out(self._views, Progress.of(progress))
+        return attribution.leave_one_out(self.views(), Progress.of(progress))
 
     def smallest_sets(self, *, most_runs: int = 200) -> pl.DataFrame:
         """The fewest releases that make a person certain: id, value, releases, smallest.
@@ -357,13 +356,13 @@ class Posterior:
         ``smallest`` is False where ``most_runs`` inferences did not suffice to try all smaller sets; the
         set is then one from which no release can be left out.
         """
-        return attribution.smallest_sets(self._views, most_runs=most_runs)
+        return attribution.smallest_sets(self.views(), most_runs=most_runs)
 
     def channels(self) -> pl.DataFrame:
         """Between which releases inference channels exist: first, second, channel, persons, largest_change
         (Wang, Zhu, Du, Teng, Definition 2.2).
         """
-        return attribution.channels(self._views)
+        return attribution.channels(self.views())
 
     def as_dict(self) -> dict[str, Any]:
         """Counts only, as plain data for JSON."""
@@ -383,13 +382,10 @@ class Posterior:
             f"entropy {self.entropy:.6f} nats, {c.status}>"
         )
 
-    @property
-    def _views(self) -> Views:
-        return Views(self._solved, self._part)
-
-    def _part(self, releases: Sequence[int]) -> Solved:
-        """The answer from some of the releases alone."""
-        return self._solver.part(self._solved, releases)[0]
+    def views(self, *, seconds: float | None = None, progress: Told = None) -> Views:
+        """How to get the answers from some of the releases alone, in ``seconds`` for all of them."""
+        clock = None if seconds is None else Clock(seconds, Progress.of(progress).silent())
+        return Views(self._solved, lambda some: self._solver.part(self._solved, some, clock)[0])
 
 
 def required(posterior: Posterior) -> Posterior:

@@ -81,7 +81,7 @@ class AuditResult:
         return content(self.audit, audience=self.request.audience, known=self.facts)
 
 
-def _by_links(releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
+def by_links(releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
     """Who is in which group, where a private link tells it, for a reader who has a register and knows the groups."""
     told = telling(releases)
     return {name: r.link for name, r in zip(names_of(told), told, strict=True) if r.link is not None}
@@ -95,7 +95,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     found = auditing.audit(
         releases,
         register=register,
-        membership=_by_links(releases) if request.link and register is not None else None,
+        membership=by_links(releases) if request.link and register is not None else None,
         changed=told_changes(request, releases, request.tables, otherwise=request.changed),
         contradictions=request.contradictions,
         seconds=request.seconds,

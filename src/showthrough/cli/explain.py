@@ -1,0 +1,87 @@
+"""``showthrough explain``: one person, from every side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from showthrough.cli import options
+from showthrough.cli.common import INCONCLUSIVE, errors_as_sentences, live
+from showthrough.cli.interrupts import ending_early
+from showthrough.errors import InputError
+from showthrough.table.unpacking import unpacked_up_to
+
+
+def explain(
+    person: Annotated[str, typer.Argument(metavar="ID", help="Whom: the pseudonym in the releases or the register.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[VALUE] RELEASES...",
+            help="A value to explain (default: the likeliest), then CSV or Parquet files or release folders in order, "
+            "or one history file (.toml).",
+        ),
+    ],
+    value: Annotated[Optional[str], typer.Option(help="The value, if it could be taken for a file.")] = None,
+    id: options.Id = None,
+    sensitive: options.Sensitive = None,
+    group: options.Group = None,
+    quasi: Annotated[
+        Optional[str], typer.Option(help="Quasi-identifiers of releases without ids, with commas: zip,age.")
+    ] = None,
+    kind: options.Kind = None,
+    register: Annotated[
+        Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")
+    ] = None,
+    hierarchy: options.Hierarchies = None,
+    link: Annotated[
+        Optional[bool], typer.Option("--link/--no-link", help="Use private links beside release folders, or not.")
+    ] = None,
+    part: Annotated[
+        Optional[str], typer.Option(help="Of an id that stands for one person per release: which release.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="The answer is what is known after this time.")] = 600.0,
+    encoding: options.Encoding = None,
+    json: options.Json = None,
+    unpacked: options.Unpacked = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """What readers know of one person: alone, together, since which release, and the proof. For internal eyes."""
+    with errors_as_sentences(audience="internal"), unpacked_up_to(unpacked):
+        from showthrough.cli.inputs import columns, history_file, pairs, releases
+        from showthrough.cli.output import deliver_person
+        from showthrough.cli.writing import check_targets
+        from showthrough.requests.audit import AuditRequest
+        from showthrough.requests.explain import ExplainRequest, run_explain
+
+        said, paths = (value, [Path(word) for word in words]) if value is not None else _told_apart(words)
+        shared: dict[str, Any] = {
+            "id": id, "sensitive": sensitive, "group": group, "quasi": columns(quasi), "kind": kind,
+            "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
+        }  # fmt: skip
+        whom: dict[str, Any] = {"person": person, "value": said, "part": part, "seconds": seconds}
+        told = history_file(paths, [*shared.values(), register])
+        if told is None:
+            known = None if register is None else {"file": str(register), "only_published": True}
+            request = ExplainRequest.from_dict({"release": releases(paths, None), "register": known, **shared, **whom})
+        else:
+            request = ExplainRequest.of_history(AuditRequest.read(told), whom)
+        if json not in (None, "-"):
+            check_targets([Path(str(json))], [*paths, *request.files()])
+        with live(quiet=quiet) as progress, ending_early(progress):
+            result = run_explain(request, progress)
+        deliver_person(result, json, quiet=quiet)
+        if not result.posterior.certificate.status.certain and result.story.best.p is None:
+            raise typer.Exit(INCONCLUSIVE)
+
+
+def _told_apart(words: list[str]) -> tuple[str | None, list[Path]]:
+    """The first word is a value unless it is a file or folder; then come the releases."""
+    first = Path(words[0])
+    if "\0" not in words[0] and not first.exists() and len(words) > 1:
+        return words[0], [Path(word) for word in words[1:]]
+    if "\0" not in words[0] and not first.exists():
+        raise InputError(f"{words[0]} is no file or folder: name the releases after the id (and the value).")
+    return None, [Path(word) for word in words]
