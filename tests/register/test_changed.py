@@ -63,6 +63,8 @@ def test_tables_tell_who_changed():
     found = changes_between(tables, id="pid", sensitive="ill")
     assert sorted(found.rows()) == [("1", "D2"), ("2", "D3"), ("3", "D3")]
     assert dict(Changed.of(found).told) == {"1": ("D2",), "2": ("D3",), "3": ("D3",)}
+    tables["D2"] = {"pid": [1, 2], "ill": pl.Series([None, None])}  # which tells nothing of anybody
+    assert sorted(changes_between(tables, id="pid", sensitive="ill").rows()) == [("1", "D3"), ("2", "D3"), ("3", "D3")]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def child(code: str, folder, *, cpu: int | None = None) -> subprocess.CompletedP
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
 
 
@@ -68,6 +69,51 @@ def test_gzip_is_unpacked_up_to_a_limit(tmp_path):
     """
     # 1.6 GB unpacked
     assert grown(code, tmp_path) < 1300 * MB
+
+
+def test_many_members_of_gzip_are_not_copied_again_and_again(tmp_path):
+    """300 000 members of twenty bytes: what is left over, copied for each of them, would be a terabyte."""
+    code = """
+    import gzip
+    from showthrough.table.files import parse_table
+    raw = gzip.compress(b"a,b\\n") + gzip.compress(b"") * 300_000 + gzip.compress(b"1,2\\n") + b"\\0" * 1_000_000
+    before = peak()
+    assert parse_table(raw, "x.csv").rows() == [("1", "2")]
+    """
+    assert grown(code, tmp_path, cpu=60) < 100 * MB
+
+
+def test_a_device_without_an_end_is_refused(tmp_path):
+    code = """
+    import showthrough as st
+    from showthrough.errors import LimitError
+    from showthrough.table.files import read_bytes
+    before = peak()
+    with st.unpacked_up_to(5):
+        try:
+            read_bytes("/dev/zero")
+            sys.exit("it was read")
+        except LimitError as problem:
+            assert "gives more than 5 MB" in str(problem), problem
+        assert read_bytes("/dev/null") == b""
+    """
+    assert grown(code, tmp_path, cpu=60) < 100 * MB
+
+
+def test_a_key_of_very_many_parts_is_refused(tmp_path):
+    code = """
+    from showthrough.errors import FileError
+    from showthrough.table.toml_text import parse
+    before = peak()
+    for text in ("a" + ".a" * 20_000 + " = 1", "[a" + ' . "a"' * 20_000 + "]"):
+        try:
+            parse(text, "x.toml")
+            sys.exit("it was read")
+        except FileError as problem:
+            assert "more than a hundred parts" in str(problem), problem
+    assert parse("a.b.c = 'd.e.f'" + chr(10) + "x = '" + "a" * 1_000_000 + "'", "x.toml")["a"] == {"b": {"c": "d.e.f"}}
+    """
+    assert grown(code, tmp_path, cpu=60) < 100 * MB
 
 
 def test_the_limit_by_ratio_is_the_smaller_one_and_can_be_raised(tmp_path):

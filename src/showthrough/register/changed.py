@@ -96,7 +96,8 @@ def changes_between(tables: Mapping[str, Any], *, id: str, sensitive: str) -> pl
     ids = one_kind([frame["id"] for frame in frames], "ids", list(tables))
     values = one_kind([frame["value"] for frame in frames], "values", list(tables))
     kinds = zip(ids, values, strict=True)
-    every = pl.concat([pl.DataFrame({"id": i, "value": v, "at": [k] * i.len()}) for k, (i, v) in enumerate(kinds)])
+    parts = [pl.DataFrame({"id": i, "value": v}).with_columns(at=pl.lit(k, pl.Int64)) for k, (i, v) in enumerate(kinds)]
+    every = pl.concat(parts)
     before = every.select(pl.col("value").shift().over("id", order_by="at")).to_series()
     names = pl.Series("release", list(tables), dtype=pl.String)
     found = every.filter((before != every["value"]).fill_null(False))

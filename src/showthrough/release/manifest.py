@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,10 +88,7 @@ def read(home: Path) -> Manifest:
     path = home / NAME
     if not path.is_file():
         raise FileError(f"{home} is a folder without {NAME}: expected a file or a release folder.")
-    try:
-        found = tomllib.loads(read_bytes(path).decode())
-    except (ValueError, RecursionError) as problem:  # not TOML, or not UTF-8
-        raise toml_text.fault(path, problem) from None
+    found = toml_text.parse(read_bytes(path), os.fspath(path))
     version, kind = found.get("version"), found.get("kind")
     if version != VERSION:
         found_version = version if version is None or isinstance(version, int) else private(version)

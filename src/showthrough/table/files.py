@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,7 @@ from showthrough.said import private
 from showthrough.storage.system import reason
 from showthrough.table import csv_text
 from showthrough.table.frames import in_range
-from showthrough.table.unpacking import refuse_large_table
+from showthrough.table.unpacking import bounded, refuse_large_table
 
 
 def read_table(path: str | os.PathLike[str], *, encoding: str | None = None) -> pl.DataFrame:
@@ -24,7 +25,9 @@ def read_table(path: str | os.PathLike[str], *, encoding: str | None = None) -> 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a file, or a sentence about why there are none."""
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as stream:
+            regular = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+            return stream.read() if regular else bounded(stream, os.fspath(path))
     except FileNotFoundError:
         raise FileError(f"There is no file {os.fspath(path)}.") from None
     except IsADirectoryError:

@@ -13,6 +13,8 @@ from typing import Any
 from showthrough.errors import FileError, InputError
 from showthrough.said import private
 
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
+
 
 def document(table: Mapping[str, Any]) -> str:
     """A whole file: plain entries first, then tables, then lists of tables.
@@ -68,7 +70,10 @@ def _inline(entry: Any, name: str, into: str) -> str:
 def parse(raw: bytes | str, where: str) -> dict[str, Any]:
     """The tables of a file; ``where`` stands in the messages."""
     try:
-        return tomllib.loads(raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw)
+        text = raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw
+        if _LONG_KEY.search(text):  # the parser keeps every part of a key with all those before it
+            raise FileError(f"{where} is not valid TOML: a key of it has more than a hundred parts.")
+        return tomllib.loads(text)
     except UnicodeDecodeError:
         raise FileError(f"{where} is not UTF-8 text, which TOML has to be.") from None
     except (ValueError, RecursionError) as problem:

@@ -10,9 +10,11 @@ what is unpacked is limited: to a size, and, beyond a small one, to a multiple o
 from __future__ import annotations
 
 import contextlib
+import re
 import zlib
 from collections.abc import Iterator
 from contextvars import ContextVar
+from typing import BinaryIO
 
 from showthrough.errors import FileError, LimitError
 
@@ -21,6 +23,8 @@ SIZE = 1_000 * MB
 RATIO = 200  # real tables in gzip are 3 to 60 times as large
 SMALL = 50 * MB  # up to here the ratio does not matter
 _PIECE = 1 << 20
+_FED = 1 << 14
+_ZEROS = re.compile(rb"\0*")  # that some programs put after the last member
 _LIMIT: ContextVar[int | None] = ContextVar("unpacked", default=None)
 
 
@@ -42,22 +46,49 @@ def unpacked_up_to(megabytes: float | None) -> Iterator[None]:
 
 def unpacked(raw: bytes, name: str) -> bytes:
     """What a gzip file holds, piece by piece so that no more than the limit is ever in memory."""
-    limit, parts, size, rest = _allowed(len(raw)), list[bytes](), 0, raw
+    limit, parts, size = _allowed(len(raw)), list[bytes](), 0
     try:
-        while rest:
-            member = zlib.decompressobj(wbits=31)
-            piece = member.decompress(rest, _PIECE)
-            while piece or not member.eof:
-                if not piece and not member.unconsumed_tail:
-                    raise FileError(f"{name} is a damaged gzip file: it ends too early.")
-                size += len(piece)
-                parts.append(piece)
-                refuse_large(name, size, limit)
-                piece = member.decompress(member.unconsumed_tail, _PIECE)
-            rest = member.unused_data.lstrip(b"\0")
+        for piece in _pieces(raw):
+            size += len(piece)
+            parts.append(piece)
+            refuse_large(name, size, limit)
+    except EOFError:
+        raise FileError(f"{name} is a damaged gzip file: it ends too early.") from None
     except zlib.error as problem:
         raise FileError(f"{name} is a damaged gzip file ({problem}).") from None
     return b"".join(parts)
+
+
+def _pieces(raw: bytes) -> Iterator[bytes]:
+    """What the members of a gzip file hold; fed a little at a time, as what is left over is copied every time."""
+    at = 0
+    while at < len(raw):
+        member, rest = zlib.decompressobj(wbits=31), b""
+        while not member.eof:
+            if not rest:
+                rest = raw[at : at + _FED]
+                at += len(rest)
+            piece = member.decompress(rest, _PIECE)
+            if not piece and not rest and not member.eof:
+                raise EOFError
+            if piece:
+                yield piece
+            rest = member.unconsumed_tail
+        at -= len(member.unused_data)
+        zeros = _ZEROS.match(raw, at)
+        at = zeros.end() if zeros else at
+
+
+def bounded(stream: BinaryIO, name: str) -> bytes:
+    """All bytes of a pipe or device, which may have no end."""
+    limit = SIZE if _LIMIT.get() is None else _allowed(0)
+    raw = stream.read(limit + 1)
+    if len(raw) > limit:
+        raise LimitError(
+            f"{name} is no file and gives more than {limit // MB} MB: if it has an end, allow it with unpacked=MB.",
+            parameters=("unpacked",),
+        )
+    return raw
 
 
 def refuse_large(name: str, size: int, limit: int) -> None:
