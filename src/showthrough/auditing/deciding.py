@@ -12,8 +12,9 @@ from showthrough.inference.posterior import Posterior
 from showthrough.policy.budget import budget_reasons
 from showthrough.policy.decision import Decision, Reason, Severity
 from showthrough.policy.policy import Policy
-from showthrough.policy.reasons import Evidence, joint_reasons
+from showthrough.policy.reasons import Evidence, criterion_reason, joint_reasons
 from showthrough.policy.rules import Rules, rules_of
+from showthrough.policy.rules_file import read_policy
 from showthrough.policy.words import are, many, people
 from showthrough.release.release import Release
 
@@ -24,6 +25,8 @@ def rules_from(policy: Any) -> Rules:
     """A policy, rules, or the file that holds them."""
     if isinstance(policy, (Policy, Rules)):
         return rules_of(policy)
+    if isinstance(policy, (str, os.PathLike)):
+        return read_policy(policy)
     raise InputError(f"Expected a policy such as Policy(max_posterior=0.5), got {type(policy).__name__}.")
 
 
@@ -33,13 +36,7 @@ def release_reasons(policy: Policy, severity: Severity, releases: list[tuple[str
     for name, release in releases:
         for rule, criterion in policy.criteria.named(release.sensitive, trees_of(release, None)):
             check = criterion.check(release)
-            said = f"{name}: {check.sentence}"
-            found.append(
-                Reason(
-                    rule, severity, "within" if check.holds else "over", getattr(policy, rule), check.level,
-                    check.failing_persons, 0, said, release=name,
-                )
-            )  # fmt: skip
+            found.append(criterion_reason(rule, severity, getattr(policy, rule), check, name))
     return found
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.criteria.criterion import Check
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.decision import Outcome, Reason, Severity
 from showthrough.policy.judging import WHO, Judged, Known, as_text, nobody_open
@@ -63,6 +64,13 @@ def joint_reasons(policy: Policy, severity: Severity, evidence: Evidence) -> lis
     if any(one.left_open.height for one in judged.values()):  # programs may settle it
         judged = _judged(policy, evidence, policy.seconds)
     return [_reason(policy, severity, rule, one, evidence) for rule, one in judged.items()]
+
+
+def criterion_reason(rule: str, severity: Severity, limit: Any, check: Check, release: str) -> Reason:
+    """What became of a criterion that one release has to satisfy."""
+    outcome: Outcome = "within" if check.holds else "over"
+    said = f"{release}: {check.sentence}"
+    return Reason(rule, severity, outcome, limit, check.level, check.failing_persons, 0, said, release=release)
 
 
 def _judged(policy: Policy, evidence: Evidence, seconds: float) -> dict[str, Judged]:
