@@ -11,11 +11,11 @@ from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.budget import budget_reasons
 from showthrough.policy.decision import Decision, Reason, Severity
+from showthrough.policy.phrases import are, many, people
 from showthrough.policy.policy import Policy
-from showthrough.policy.reasons import Evidence, criterion_reason, joint_reasons
+from showthrough.policy.reasons import Basis, criterion_reason, joint_reasons
 from showthrough.policy.rules import Rules, rules_of
 from showthrough.policy.rules_file import read_policy
-from showthrough.policy.words import are, many, people
 from showthrough.release.release import Release
 
 PolicyGiven = Policy | Rules | str | os.PathLike[str]
@@ -73,10 +73,10 @@ def decide(
     tick: Callable[[], None] = lambda: None,
 ) -> Decision:
     """The decision of an audit."""
-    evidence, reasons = Evidence(post, earlier, tick), []
+    basis, reasons = Basis(post, earlier, tick), []
     releases = list(zip(post.names, post.releases, strict=True))
     for severity, policy in rules.tables():
-        reasons += joint_reasons(policy, severity, evidence)
+        reasons += joint_reasons(policy, severity, basis)
         reasons += release_reasons(policy, severity, releases)
         reasons += budget_reasons(policy, severity, [release for _, release in releases])
     return rules.decide(reasons, doubts=doubts(post, untied, interrupted=interrupted))

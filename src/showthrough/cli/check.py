@@ -144,7 +144,7 @@ def check(
         from showthrough.cli.inputs import columns, numbers, pairs, releases
         from showthrough.cli.output import Targets, deliver_check
         from showthrough.cli.writing import check_targets
-        from showthrough.criteria.entries import CriteriaEntries
+        from showthrough.criteria.criteria_entries import CriteriaEntries
         from showthrough.requests.check import CheckRequest, run_check
 
         limits = {

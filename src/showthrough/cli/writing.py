@@ -14,7 +14,7 @@ import polars as pl
 
 from showthrough import said
 from showthrough.errors import FileError
-from showthrough.report.made import Made
+from showthrough.report.origin import Origin
 from showthrough.storage.unit import Unit, check_writable
 
 
@@ -58,7 +58,7 @@ def write_together(
         unit.commit()
 
 
-def as_started(made: Made) -> Made:
+def as_started(made: Origin) -> Origin:
     """With the command of this process, if it is ours."""
     name = Path(sys.argv[0]).name if sys.argv else ""
     ours = name.startswith("showthrough") or name == "__main__.py"

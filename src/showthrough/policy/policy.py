@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.entries import CriteriaEntries
+from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import (

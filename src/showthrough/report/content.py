@@ -21,7 +21,7 @@ from showthrough.inference.proof import Proof
 from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
 from showthrough.report.figure import Figures, figures, plain
-from showthrough.report.made import Made
+from showthrough.report.origin import Origin
 
 SCHEMA = "showthrough.audit"
 VERSION = 3
@@ -90,7 +90,7 @@ class AuditContent:
     facts: Facts | None
     changes: pl.DataFrame | None = None  # who counts as changed: id, release, why
     decision: Decision | None = None  # what the policy says; None without one
-    made: Made | None = None  # when, by what and from which files
+    made: Origin | None = None  # when, by what and from which files
 
     def as_dict(self) -> dict[str, Any]:
         """One JSON object."""

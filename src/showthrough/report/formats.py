@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from showthrough.errors import InputError
 from showthrough.policy.decision import Decision
-from showthrough.report.made import Made
+from showthrough.report.origin import Origin
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Judgement:
     subject: str
     decision: Decision | None
     summary: Sequence[str]
-    made: Made
+    made: Origin
     place: str
     lines: bool
 

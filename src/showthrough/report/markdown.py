@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from showthrough.policy.decision import Decision
-from showthrough.policy.words import percent
+from showthrough.policy.phrases import percent
 from showthrough.report.formats import Judgement
 
 SIGNS = {"pass": "✔ PASS", "review": "▲ REVIEW", "block": "⬣ BLOCK", "inconclusive": "○ INCONCLUSIVE"}

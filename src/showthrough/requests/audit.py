@@ -27,7 +27,7 @@ from showthrough.register.reader import telling
 from showthrough.release.release import Release
 from showthrough.report.content import PROOFS, AuditContent, Facts, content, known_facts, leading_facts, summary
 from showthrough.report.formats import Judgement
-from showthrough.report.made import Made, relative
+from showthrough.report.origin import Origin, relative
 from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import told_changes
 from showthrough.said import private
@@ -102,7 +102,7 @@ class AuditResult:
     audit: auditing.Audit
     facts: Facts | None
     people: PeopleTable | None
-    made: Made
+    made: Origin
 
     def content(self) -> AuditContent:
         """What a report says to the audience of the request."""
@@ -126,7 +126,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     """Read the history and audit it."""
     tell = Progress.of(progress)
     tell.stage("reading")
-    rules, made = request.rules(), Made.now(request.files())
+    rules, made = request.rules(), Origin.now(request.files())
     releases, register = request.load()
     found = auditing.audit(
         releases,

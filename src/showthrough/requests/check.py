@@ -9,7 +9,7 @@ from typing import Literal
 
 import polars as pl
 
-from showthrough.criteria.entries import CriteriaEntries
+from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.criteria.examine import examine
 from showthrough.criteria.levels import trees_of
 from showthrough.criteria.risk import risk
@@ -22,7 +22,7 @@ from showthrough.progress import Progress
 from showthrough.register.history_file import ReleaseEntry, files_of
 from showthrough.report.check import CheckContent, Findings, Tree, content
 from showthrough.report.formats import Judgement
-from showthrough.report.made import Made, relative
+from showthrough.report.origin import Origin, relative
 from showthrough.requests.subjects import Columns, Subject, read_subjects
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
@@ -97,7 +97,7 @@ class CheckResult:
     request: CheckRequest
     releases: tuple[Findings, ...]
     trees: Mapping[str, Tree]
-    made: Made
+    made: Origin
 
     def content(self) -> CheckContent:
         """What a report says to the audience of the request."""
@@ -145,7 +145,7 @@ def run_check(request: CheckRequest, progress: Progress | Callable[[str], None] 
         tell.count(number, len(subjects))
         found.append(_examined(subject, request, beside))
     drawn = {name: _drawn(name, subjects, request, beside) for name in request.tree}
-    return CheckResult(request, tuple(found), drawn, Made.now(request.files()))
+    return CheckResult(request, tuple(found), drawn, Origin.now(request.files()))
 
 
 def _told_apart(subjects: list[Subject]) -> list[Subject]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from showthrough.errors import FileError
-from showthrough.policy.explain import explained
+from showthrough.policy.in_words import explained
 from showthrough.policy.rules_file import preset, read_policy
 from showthrough.storage.unit import Unit, check_writable
 from showthrough.table.entries import Entries

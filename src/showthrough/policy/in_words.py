@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from showthrough.policy.meanings import MEANINGS
+from showthrough.policy.phrases import people, percent
 from showthrough.policy.policy import Policy
 from showthrough.policy.rules import PolicyException, Rules
-from showthrough.policy.words import people, percent
 
 _HEAD = {
     "block": "A history is blocked (exit code 1) if one of these does not hold:",

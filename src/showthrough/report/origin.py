@@ -19,7 +19,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class FileMade:
+class OriginFile:
     """A file that was read: its name without the folders above it, and the SHA-256 of its bytes."""
 
     name: str
@@ -27,18 +27,18 @@ class FileMade:
 
 
 @dataclass(frozen=True)
-class Made:
+class Origin:
     """When and with what; ``command`` names files without their folders, and is None in Python."""
 
     date: str
     showthrough: str
     python: str
     libraries: dict[str, str]
-    files: tuple[FileMade, ...]
+    files: tuple[OriginFile, ...]
     command: str | None = None
 
     @classmethod
-    def now(cls, paths: Iterable[Path] = ()) -> Made:
+    def now(cls, paths: Iterable[Path] = ()) -> Origin:
         """Here and now, from these files and folders."""
         return cls(
             date=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -48,7 +48,7 @@ class Made:
             files=tuple(_hashed(paths)),
         )
 
-    def by(self, arguments: Sequence[str]) -> Made:
+    def by(self, arguments: Sequence[str]) -> Origin:
         """The same, made by a command with these arguments."""
         return replace(self, command=" ".join(map(_quoted, arguments)))
 
@@ -90,7 +90,7 @@ def _version(name: str) -> str:
         return "unknown"
 
 
-def _hashed(paths: Iterable[Path]) -> Iterable[FileMade]:
+def _hashed(paths: Iterable[Path]) -> Iterable[OriginFile]:
     seen = set()
     for path in paths:
         inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
@@ -99,7 +99,7 @@ def _hashed(paths: Iterable[Path]) -> Iterable[FileMade]:
                 continue
             seen.add(file)
             name = file.name if file == path else f"{path.name}/{file.relative_to(path).as_posix()}"
-            yield FileMade(name, _sha256(file))
+            yield OriginFile(name, _sha256(file))
 
 
 def _sha256(file: Path) -> str:
