@@ -27,7 +27,7 @@ FLOORS = (
     ("report",),
     ("examples",),
     ("requests",),
-    ("cli", "web"),
+    ("cli", "web", "testing"),
     ("__main__",),
 )
 ORDER = {room: at for at, room in enumerate(room for floor in FLOORS for room in floor)}

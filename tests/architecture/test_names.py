@@ -13,6 +13,7 @@ FILES = {
     "audit": {"cli.audit", "requests.audit", "auditing.audit"},
     "check": {"cli.check", "requests.check", "report.check"},
     "demo": {"cli.demo", "requests.demo"},
+    "policy": {"cli.policy", "requests.policy", "policy.policy"},
     "publish": {"cli.publish", "requests.publish", "report.publish"},
 }
 
@@ -20,11 +21,15 @@ FILES = {
 OPTIONS = "cli.options"
 
 TYPES = {
-    "Distance": {"cli.check", "requests.criteria"},  # one choice of the user, as an option and as an entry
-    "Metric": {"cli.check", "requests.criteria", "criteria.ground"},  # the same, and the distance that comes of it
-    "Reference": {"cli.check", "requests.criteria"},  # the same
+    "Distance": {"cli.check", "criteria.criteria_entries"},  # one choice of the user, as an option and as an entry
+    "Metric": {
+        "cli.check",
+        "criteria.criteria_entries",
+        "criteria.ground",
+    },  # the same, and the distance that comes of it
+    "Reference": {"cli.check", "criteria.criteria_entries"},  # the same
     # Still two meanings, each inside its own room; they wait for a better word.
-    "_Beside": {"requests.check", "requests.criteria"},  # tables beside releases; distances beside limits
+    "_Beside": {"requests.check", "criteria.criteria_entries"},  # tables beside releases; distances beside limits
     "Kind": {"release.kind", "anonymizers.mdav"},  # of a release; of a column that distances are taken of
     "Progress": {"progress", "anonymizers.methods", "republishing.search"},  # the protocol; functions that are told
     "Shown": {"measuring.shown", "anonymizers.quasi_columns"},  # a column as a release shows it; how one is printed

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from showthrough import Policy
-from showthrough.criteria.entries import CriteriaEntries
+from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.requests.audit import AuditRequest
 from showthrough.requests.check import CheckRequest
@@ -72,7 +72,7 @@ def test_every_check_names_its_field(kind, entries, field, words):
         (AuditRequest, {"release": [{"file": "a", "quasi": 3}]}, "x.toml, release 1: quasi has the wrong type"),
         (AuditRequest, {"release": ONE, "register": {"file": "a", "id": 3}}, "x.toml, register: id has the wrong type"),
         (CheckRequest, {"release": ONE, "criteria": {"k": 0}}, "x.toml, criteria: k cannot be used"),
-        (PublishRequest, {"table": "t", "policy": {"max_posterior": 2}}, "x.toml, policy: The limit max_posterior"),
+        (PublishRequest, {"table": "t", "policy": {"max_posterior": 2}}, "x.toml, policy: max_posterior lies between"),
         (PublishRequest, {"table": "t", "policy": {"limit": 2}}, "x.toml, policy: 'limit' is unknown"),
         (PublishRequest, {"table": "t", "method": "magic"}, "The method is one of mondrian"),
         (PublishRequest, {"table": "t", "strategy": "magic"}, "The strategy is one of independent"),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough import Policy, read_register, read_release
-from showthrough.criteria.entries import CriteriaEntries
+from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.register.history_file import HistoryEntries, RegisterEntry, ReleaseEntry
 from showthrough.requests.audit import AuditRequest
 from showthrough.requests.check import CheckRequest

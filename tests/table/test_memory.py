@@ -173,14 +173,14 @@ def test_a_people_file_is_written_in_parts(tmp_path):
     code = """
     from pathlib import Path
     import polars as pl
-    from showthrough.cli.output import deliver_audit
+    from showthrough.cli.output import Targets, deliver_audit
     from showthrough.requests.audit import AuditRequest, run_audit
     n = 2000
     ids, values = [f"person-{k}" for k in range(n)], [f"value {k}" for k in range(n)]
     pl.DataFrame({"id": ids, "g": [1] * n, "s": values}).write_csv("big.csv")
     request = {"release": [{"file": "big.csv"}], "id": "id", "sensitive": "s", "group": "g", "people": True}
     before = peak()
-    deliver_audit(run_audit(AuditRequest.from_dict(request)), json=None, people=Path("p.csv"), quiet=True)
+    deliver_audit(run_audit(AuditRequest.from_dict(request)), Targets(people=Path("p.csv")), quiet=True)
     assert sum(1 for _ in open("p.csv")) == n * n + 1
     """
     assert grown(code, tmp_path) < 300 * MB

@@ -11,10 +11,11 @@ from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.budget import budget_reasons
 from showthrough.policy.decision import Decision, Reason, Severity
+from showthrough.policy.phrases import are, many, people
 from showthrough.policy.policy import Policy
-from showthrough.policy.reasons import Evidence, joint_reasons
+from showthrough.policy.reasons import Basis, criterion_reason, joint_reasons
 from showthrough.policy.rules import Rules, rules_of
-from showthrough.policy.words import are, many, people
+from showthrough.policy.rules_file import read_policy
 from showthrough.release.release import Release
 
 PolicyGiven = Policy | Rules | str | os.PathLike[str]
@@ -24,6 +25,8 @@ def rules_from(policy: Any) -> Rules:
     """A policy, rules, or the file that holds them."""
     if isinstance(policy, (Policy, Rules)):
         return rules_of(policy)
+    if isinstance(policy, (str, os.PathLike)):
+        return read_policy(policy)
     raise InputError(f"Expected a policy such as Policy(max_posterior=0.5), got {type(policy).__name__}.")
 
 
@@ -33,13 +36,7 @@ def release_reasons(policy: Policy, severity: Severity, releases: list[tuple[str
     for name, release in releases:
         for rule, criterion in policy.criteria.named(release.sensitive, trees_of(release, None)):
             check = criterion.check(release)
-            said = f"{name}: {check.sentence}"
-            found.append(
-                Reason(
-                    rule, severity, "within" if check.holds else "over", getattr(policy, rule), check.level,
-                    check.failing_persons, 0, said, release=name,
-                )
-            )  # fmt: skip
+            found.append(criterion_reason(rule, severity, getattr(policy, rule), check, name))
     return found
 
 
@@ -76,10 +73,10 @@ def decide(
     tick: Callable[[], None] = lambda: None,
 ) -> Decision:
     """The decision of an audit."""
-    evidence, reasons = Evidence(post, earlier, tick), []
+    basis, reasons = Basis(post, earlier, tick), []
     releases = list(zip(post.names, post.releases, strict=True))
     for severity, policy in rules.tables():
-        reasons += joint_reasons(policy, severity, evidence)
+        reasons += joint_reasons(policy, severity, basis)
         reasons += release_reasons(policy, severity, releases)
         reasons += budget_reasons(policy, severity, [release for _, release in releases])
     return rules.decide(reasons, doubts=doubts(post, untied, interrupted=interrupted))

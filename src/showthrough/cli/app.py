@@ -9,7 +9,7 @@ from __future__ import annotations
 import typer
 
 from showthrough import __version__
-from showthrough.cli import audit, check, demo, explain, publish
+from showthrough.cli import audit, check, ci, demo, explain, policy, publish
 from showthrough.cli.listing import WithLists
 
 app = typer.Typer(
@@ -24,6 +24,8 @@ app.command("audit", cls=WithLists)(audit.audit)
 app.command("check")(check.check)
 app.command("publish")(publish.publish)
 app.command("explain")(explain.explain)
+app.command("ci")(ci.ci)
+app.add_typer(policy.app, name="policy")
 
 
 def _version(wanted: bool) -> None:

@@ -132,15 +132,33 @@ def audit(
         Optional[float],
         typer.Option(min=0, help="Spend up to this many seconds on what no assignment of whole values allows."),
     ] = None,
+    policy: options.PolicyFile = None,
+    certain: options.Certain = None,
+    max_posterior: options.MaxPosterior = None,
+    over_posterior: options.OverPosterior = None,
+    max_gain: options.MaxGain = None,
+    min_anonymity: options.MinAnonymity = None,
+    proximity: options.Near = None,
+    impossible: options.Impossible = None,
+    integral: options.Integral = None,
+    k: options.K = None,
+    distinct_l: options.DistinctL = None,
+    entropy_l: options.EntropyL = None,
+    t: options.T = None,
+    format: options.Shown = options.Format.text,
     json: options.Json = None,
+    junit: options.Junit = None,
+    sarif: options.Sarif = None,
+    markdown: options.Markdown = None,
     unpacked: options.Unpacked = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
-        from showthrough.cli.inputs import columns, history_file, pairs, releases
-        from showthrough.cli.output import conclude, deliver_audit, show_understood
-        from showthrough.cli.writing import check_targets
+        from showthrough.cli.inputs import columns, given, history_file, number, pairs, releases
+        from showthrough.cli.inputs import proximity as near
+        from showthrough.cli.output import Targets, conclude, deliver_audit, show_understood
+        from showthrough.cli.writing import as_started, check_targets
         from showthrough.requests.audit import AuditRequest, run_audit
         from showthrough.requests.understand import run_understand
 
@@ -150,10 +168,16 @@ def audit(
             "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
             "value_maps": pairs("value-map", value_map),
         }  # fmt: skip
+        limits = {
+            "certain": certain, "max_posterior": max_posterior, "over_posterior": number(over_posterior),
+            "max_gain": max_gain, "min_anonymity": min_anonymity, "proximity": near(proximity),
+            "impossible": impossible, "integral": integral, "k": k, "distinct_l": distinct_l, "entropy_l": entropy_l,
+            "t": t,
+        }  # fmt: skip
         asked: dict[str, Any] = {
             "changed": changed.value, "tables": tuple(map(str, tables or ())), "contradictions": contradictions.value,
             "seconds": seconds, "whole_values": whole_values, "people": people is not None, "bounds": bounds,
-            "audience": audience.value,
+            "audience": audience.value, "policy": None if policy is None else str(policy), "limits": given(limits),
         }  # fmt: skip
         inside = pairs("present", present)
         told = history_file(paths, [*shared.values(), values, register, inside])
@@ -161,18 +185,19 @@ def audit(
             known = _register(register, inside)
             request = AuditRequest.from_dict({"release": releases(paths, values), "register": known, **shared, **asked})
         else:
-            defaults = {f.name: f.default for f in fields(AuditRequest)}
+            unset = {f.name: f.default for f in fields(AuditRequest)} | {"limits": {}}
             own = AuditRequest.read(told)
-            request = replace(own, **{k: v for k, v in asked.items() if v != defaults[k]})
-        file = None if json in (None, "-") else json
-        targets = [target for target in (people, file and Path(file)) if target]
-        check_targets(targets, [*paths, *request.files()])
+            request = replace(own, **{k: v for k, v in asked.items() if v != unset[k]})
+        targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown}, people)
+        check_targets(targets.files(), [*paths, *request.files()])
+        targets.check(limits=request.rules() is not None)
         if dry_run:
             show_understood(run_understand(request), audience=audience)
             return
         with live(quiet=quiet) as progress, ending_early(progress):
             result = run_audit(request, progress)
-        deliver_audit(result, json=json, people=people, quiet=quiet, raw=raw)
+        result = replace(result, made=as_started(result.made))
+        deliver_audit(result, targets, quiet=quiet, raw=raw)
         conclude(result, interrupted=progress.satisfied)
 
 

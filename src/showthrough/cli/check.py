@@ -131,16 +131,20 @@ def check(
     audience: Annotated[
         Audience, typer.Option(help="shareable: counts only. internal: the worst groups by name.")
     ] = Audience.shareable,
+    format: options.Shown = options.Format.text,
     json: options.Json = None,
+    junit: options.Junit = None,
+    sarif: options.Sarif = None,
+    markdown: options.Markdown = None,
     unpacked: options.Unpacked = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Check releases: which privacy models each satisfies, how well, and whether your limits hold."""
     with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import columns, numbers, pairs, releases
-        from showthrough.cli.output import deliver_check
+        from showthrough.cli.output import Targets, deliver_check
         from showthrough.cli.writing import check_targets
-        from showthrough.criteria.entries import CriteriaEntries
+        from showthrough.criteria.criteria_entries import CriteriaEntries
         from showthrough.requests.check import CheckRequest, run_check
 
         limits = {
@@ -160,9 +164,12 @@ def check(
             "queries": queries, "seed": seed, "audience": audience.value,
         }  # fmt: skip
         request = CheckRequest.from_dict(entries)
-        check_targets([] if json in (None, "-") else [Path(json or "")], request.files())
+        targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown})
+        check_targets(targets.files(), request.files())
+        targets.check(limits=bool(request.criteria.limits()), such_as="--k 5")
         with live(quiet=quiet) as progress:
-            told = run_check(request, progress).content()
-        deliver_check(told, json=json, quiet=quiet)
+            result = run_check(request, progress)
+        told = result.content()
+        deliver_check(result, told, targets, quiet=quiet)
     if told.holds is False:
         raise typer.Exit(FAILS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +94,18 @@ def history_file(paths: Sequence[Path], others: Sequence[Any]) -> Path | None:
             f"{found} is a history file, which names files and roles itself: give no other options for them."
         )
     return found
+
+
+def number(text: str | None) -> float | None:
+    """A whole number, or a share."""
+    if text is None:
+        return None
+    try:
+        return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        raise InputError("--over-posterior takes a number of persons (5) or a share (0.01).") from None
+
+
+def given(limits: Mapping[str, Any]) -> dict[str, Any]:
+    """The limits that were set."""
+    return {name: limit for name, limit in limits.items() if limit is not None}

@@ -60,3 +60,50 @@ Presence = Annotated[Optional[str], typer.Option(metavar="MIN,MAX", help="δ-pre
 # What is written
 Json = Annotated[Optional[str], typer.Option(help="Write the result as JSON to this file, or - for stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no tables and no progress.")]
+
+Junit = Annotated[Optional[Path], typer.Option(help="Write what became of each limit as JUnit XML to this file.")]
+Sarif = Annotated[Optional[Path], typer.Option(help="Write the same as SARIF 2.1.0 to this file.")]
+Markdown = Annotated[
+    Optional[Path],
+    typer.Option(help="Write verdict and figures as Markdown to this file. $GITHUB_STEP_SUMMARY gets them by itself."),
+]
+
+
+class Format(StrEnum):
+    text = "text"
+    json = "json"
+    junit = "junit"
+    sarif = "sarif"
+    markdown = "markdown"
+
+
+Shown = Annotated[Format, typer.Option("--format", help="What is printed; the verdict is the same in all of them.")]
+
+# Limits of a policy
+PolicyFile = Annotated[
+    Optional[Path],
+    typer.Option("--policy", metavar="FILE", help="Policy file; showthrough policy init writes one."),
+]
+MaxPosterior = Annotated[
+    Optional[float], typer.Option(min=0, max=1, help="Limit: the largest probability of anybody's value.")
+]
+OverPosterior = Annotated[
+    Optional[str], typer.Option(metavar="N", help="So many persons may be over it: a number (5) or a share (0.01).")
+]
+Certain = Annotated[Optional[int], typer.Option(min=0, help="Limit: persons who may be certain (0 unless set).")]
+Impossible = Annotated[Optional[int], typer.Option(min=0, help="Limit: pairs (person, value) that may be impossible.")]
+MaxGain = Annotated[
+    Optional[float], typer.Option(min=0, max=1, help="Limit: largest growth of a probability by the newest release.")
+]
+MinAnonymity = Annotated[
+    Optional[float],
+    typer.Option(min=1, help="Limit: everybody's value stays as uncertain as so many equally likely ones."),
+]
+Near = Annotated[
+    Optional[str],
+    typer.Option("--proximity", metavar="EPS,LIMIT", help="Limit: probability of values within EPS of one."),
+]
+Integral = Annotated[
+    Optional[str], typer.Option(help="Certain and impossible over whole values too: no, checked or required.")
+]
+T = Annotated[Optional[float], typer.Option("--t", help="t-closeness (equal distance).")]

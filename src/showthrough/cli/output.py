@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import typer
@@ -15,18 +15,26 @@ import typer
 from showthrough.cli.common import INCONCLUSIVE, out, reader_left, say
 from showthrough.cli.ending import BAD_INPUT, unwritable
 from showthrough.cli.flags import TOLD, as_options
-from showthrough.cli.writing import as_json, print_json, write_together
+from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_together
+from showthrough.errors import InputError
 from showthrough.report import check_terminal, person_terminal, publish_terminal, terminal
+from showthrough.report.formats import Judgement
+from showthrough.report.junit import junit
+from showthrough.report.markdown import markdown
 from showthrough.report.printable import words
+from showthrough.report.sarif import sarif
 from showthrough.report.terminal import Hints
 from showthrough.table.spreadsheets import escaped
 
 if TYPE_CHECKING:
     from showthrough.report.check import CheckContent
     from showthrough.requests.audit import AuditResult
+    from showthrough.requests.check import CheckResult
     from showthrough.requests.explain import ExplainResult
     from showthrough.requests.publish import CompareResult, PublishResult
     from showthrough.requests.understand import Understood
+
+_FORMATS: Mapping[str, Callable[[Judgement], bytes]] = {"junit": junit, "sarif": sarif, "markdown": markdown}
 
 AUDIT = Hints(
     internal="Who and why: --audience internal shows ids and proofs, --people FILE writes them.",
@@ -53,22 +61,70 @@ def show_understood(found: Understood, *, audience: str) -> None:
     console.print("Nothing was inferred: this was a dry run.")
 
 
-def deliver_audit(
-    result: AuditResult, *, json: str | None, people: Path | None, quiet: bool, raw: bool = False
-) -> None:
+@dataclass(frozen=True)
+class Targets:
+    """What goes where: a format to stdout, others to files."""
+
+    format: str = "text"
+    json: str | None = None
+    formats: Mapping[str, Path | None] = field(default_factory=dict)
+    people: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.json == "-" and self.format not in ("text", "json"):
+            raise InputError(f"--json - and --format {self.format} both print: choose one, and a file for the other.")
+
+    @property
+    def printed(self) -> str:
+        """The format that is printed."""
+        return "json" if self.json == "-" else self.format
+
+    def files(self) -> list[Path]:
+        """Every file that is written."""
+        json = None if self.json in (None, "-") else Path(str(self.json))
+        return [target for target in (self.people, json, *self.formats.values()) if target is not None]
+
+    def named(self) -> list[str]:
+        """Formats for other programs that are asked for."""
+        found = [name for name, target in self.formats.items() if target is not None]
+        return found if self.printed in ("text", "json", *found) else [*found, self.printed]
+
+    def check(self, *, limits: bool, such_as: str = "--policy FILE or --max-posterior 0.5") -> None:
+        """Some formats tell what became of limits, and there must be some."""
+        if not limits and (needy := [name for name in self.named() if name != "markdown"]):
+            raise InputError(f"{needy[0]} tells what became of limits: set some, such as {such_as}.")
+
+    def deliver(
+        self, judgement: Judgement, told: Mapping[str, Any], *, internal: bool, show: Callable[[], None]
+    ) -> list[tuple[Path, bytes, bool]]:
+        """Print one format, and hand back the files for all others: target, text, whether it is private."""
+        made = {name: _FORMATS[name](judgement) for name in self.named()}
+        made["json"] = as_json(told)
+        if self.printed == "text":
+            show()
+        else:
+            print_bytes(made[self.printed])
+        sys.stdout.flush()  # output that nobody gets leaves no files behind
+        add_to_summary(markdown(judgement))
+        files = [(target, made[name], False) for name, target in self.formats.items() if target is not None]
+        return files + ([] if self.json in (None, "-") else [(Path(str(self.json)), made["json"], internal)])
+
+
+def deliver_audit(result: AuditResult, targets: Targets, *, quiet: bool, raw: bool = False) -> None:
     """Print and write; files appear together, after everything else succeeded. ``raw`` cells may be formulas."""
     told = result.content()
     told = replace(told, summary=tuple(as_options(line, TOLD) for line in told.summary))
-    text = b"" if json is None else as_json(told.as_dict())
-    if json == "-":
-        print_json(text)
-    elif not quiet:
-        terminal.show_audit(out(), told, hints=AUDIT)
-    every, told_of = result.people, Counter[str]()
-    sys.stdout.flush()  # output that nobody gets leaves no files behind
+
+    def show() -> None:
+        if not quiet:
+            terminal.show_audit(out(), told, hints=AUDIT)
+
+    judgement = result.judgement()
+    judgement = replace(judgement, summary=[as_options(line, TOLD) for line in judgement.summary])
+    files = targets.deliver(judgement, told.as_dict(), internal=told.audience == "internal", show=show)
+    every, told_of, people = result.people, Counter[str](), targets.people
     write_together(
-        json=None if json in (None, "-") else (str(json), text, told.audience == "internal"),
-        people=None if people is None or every is None else (people, _counted(every.parts(), told_of, raw=raw)),
+        files, None if people is None or every is None else (people, _counted(every.parts(), told_of, raw=raw))
     )
     if not quiet and (without := told_of["fact"] - told_of["proof"]):
         say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
@@ -103,16 +159,15 @@ def conclude(result: AuditResult, *, interrupted: bool = False) -> None:
         raise typer.Exit(INCONCLUSIVE)
 
 
-def deliver_check(told: CheckContent, *, json: str | None, quiet: bool) -> None:
-    """Tables to the terminal, JSON to a file or to stdout."""
-    text = as_json(told.as_dict())
-    if json == "-":
-        print_json(text)
-    elif not quiet:
-        check_terminal.show_check(out(), told, hints=CHECK)
-    if json not in (None, "-"):
-        sys.stdout.flush()
-        write_together(json=(str(json), text, told.audience == "internal"), people=None)
+def deliver_check(result: CheckResult, told: CheckContent, targets: Targets, *, quiet: bool) -> None:
+    """Tables to the terminal, or another format; others to files."""
+
+    def show() -> None:
+        if not quiet:
+            check_terminal.show_check(out(), told, hints=CHECK)
+
+    internal = told.audience == "internal"
+    write_together(targets.deliver(result.judgement(), told.as_dict(), internal=internal, show=show))
 
 
 def show_published(result: PublishResult) -> None:
@@ -144,9 +199,9 @@ def deliver_person(result: ExplainResult, json: str | None, *, quiet: bool) -> N
     """Sentences and a table to the terminal, or JSON; whatever is written is private."""
     told = result.content()
     if json == "-":
-        print_json(as_json(told.as_dict()))
+        print_bytes(as_json(told.as_dict()))
         return
     if not quiet:
         person_terminal.show_person(out(), told)
     if json is not None:
-        write_together(json=(json, as_json(told.as_dict()), True), people=None)
+        write_together([(Path(json), as_json(told.as_dict()), True)])

@@ -141,7 +141,7 @@ def publish(
         from showthrough.cli.inputs import codings, columns, numbers, pairs
         from showthrough.cli.inputs import proximity as near
         from showthrough.cli.output import show_compared, show_link, show_published
-        from showthrough.criteria.entries import CriteriaEntries
+        from showthrough.criteria.criteria_entries import CriteriaEntries
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
         if (output is None) == (not dry_run):

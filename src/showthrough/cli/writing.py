@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -13,6 +14,7 @@ import polars as pl
 
 from showthrough import said
 from showthrough.errors import FileError
+from showthrough.report.origin import Origin
 from showthrough.storage.unit import Unit, check_writable
 
 
@@ -35,21 +37,37 @@ def as_json(told: Mapping[str, Any]) -> bytes:
     return f"{said.shareable(json.dumps(told, ensure_ascii=False, indent=2))}\n".encode(errors="replace")
 
 
-def print_json(text: bytes) -> None:
+def print_bytes(text: bytes) -> None:
     """On stdout, as UTF-8 whatever the terminal speaks."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text)
     sys.stdout.buffer.flush()
 
 
-def write_together(*, json: tuple[str, bytes, bool] | None, people: tuple[Path, Iterable[pl.DataFrame]] | None) -> None:
-    """Write the JSON (target, text, private) and the people file (readable by its owner alone), or none."""
+def write_together(
+    files: Iterable[tuple[Path, bytes, bool]], people: tuple[Path, Iterable[pl.DataFrame]] | None = None
+) -> None:
+    """Write files (target, text, whether it is private) and the people file (readable by its owner alone), or none."""
     with Unit() as unit:
-        if json is not None:
-            target, text, private = json
+        for target, text, private in files:
             unit.file(target, private=private).write(text)
         if people is not None:
             stream = unit.file(people[0], private=True)
             for at, part in enumerate(people[1]):
                 part.write_csv(stream, include_header=at == 0)
         unit.commit()
+
+
+def as_started(made: Origin) -> Origin:
+    """With the command of this process, if it is ours."""
+    name = Path(sys.argv[0]).name if sys.argv else ""
+    ours = name.startswith("showthrough") or name == "__main__.py"
+    return made.by(["showthrough", *sys.argv[1:]]) if ours else made
+
+
+def add_to_summary(text: bytes) -> None:
+    """Append to the page of a GitHub job, where there is one; that it cannot be written is no reason to fail."""
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if page:
+        with contextlib.suppress(OSError), open(page, "ab") as stream:
+            stream.write(text)

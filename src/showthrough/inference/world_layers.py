@@ -119,7 +119,7 @@ class Line:
         return (self.start[at], *state[1:])
 
 
-Decision = tuple[int, int, list[tuple[int, int]], dict[str, bool], list[list[int]]]
+Branching = tuple[int, int, list[tuple[int, int]], dict[str, bool], list[list[int]]]
 
 
 def line(reduced: Reduced, component: int) -> Line:
@@ -139,7 +139,7 @@ def line(reduced: Reduced, component: int) -> Line:
     return Line(tuple(layers), start, width, weight)
 
 
-def _decisions(reduced: Reduced, signature: int) -> list[Decision]:
+def _decisions(reduced: Reduced, signature: int) -> list[Branching]:
     """The decisions of one signature: (signature, variable, rows, what they are, rooms)."""
     rows, found = reduced.rows, []
     span = range(int(reduced.start[signature]), int(reduced.start[signature + 1]))
@@ -179,7 +179,7 @@ def _merged(taken: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _layers(
     reduced: Reduced,
-    decisions: list[Decision],
+    decisions: list[Branching],
     order: list[int],
     rows_of: dict[int, list[int]],
     weight: dict[int, int],

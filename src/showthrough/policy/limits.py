@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from showthrough.errors import FieldError
 from showthrough.said import private
 
-if TYPE_CHECKING:
-    from showthrough.policy.policy import Policy
-
 INTEGRAL = ("no", "checked", "required")
 
 
-def check_limits(policy: Policy) -> None:
+def check_limits(policy: Any) -> None:
     """Refuse what no limit can be."""
     for name in ("max_posterior", "max_gain"):
         limit = getattr(policy, name)
         if limit is not None and not (_number(limit) and 0 <= limit <= 1):
-            raise FieldError(name, f"lies between 0 and 1, not at {_shown(limit)}.")
+            raise FieldError(name, f"lies between 0 and 1, not at {_shown(limit)}{_meant(limit)}")
     for name in ("certain", "impossible"):
         count = getattr(policy, name)
         if count is not None and not (_whole(count) and count >= 0):
-            raise FieldError(name, f"is a whole number of 0 or more, not {_shown(count)}.")
+            raise FieldError(name, f"is a whole number of 0 or more, not {_shown(count)}{_meant(count)}")
     for name, least in (("min_anonymity", 1), ("epsilon", 0), ("delta", 0)):
         given = getattr(policy, name)
         if given is not None and not (_number(given) and least <= given < math.inf):
@@ -59,3 +56,19 @@ def _whole(given: Any) -> bool:
 def _shown(given: Any) -> str:
     """A number as it is; text may be data."""
     return repr(given) if given is None or _number(given) or isinstance(given, bool) else private(repr(given))
+
+
+def _meant(given: Any) -> str:
+    """What was probably meant: a percentage, a number in quotes, none."""
+    if isinstance(given, str):
+        words = {"none": "0", "nobody": "0", "no": "0", "zero": "0", "never": "0"}
+        if given.strip().lower() in words:
+            return ": did you mean 0?"
+        try:
+            float(given.rstrip("% "))
+        except ValueError:
+            return "."
+        return ": numbers stand without quotes" + (", and 50 % is 0.5." if "%" in given else ".")
+    if _number(given) and 1 < given <= 100:
+        return f": did you mean {given / 100:g}?"
+    return "."

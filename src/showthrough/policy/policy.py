@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.criteria.entries import CriteriaEntries
+from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import (
@@ -89,6 +89,9 @@ class Policy:
     delta: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("proximity", "recursive", "dissimilarity"):
+            if isinstance(given := getattr(self, name), list):
+                object.__setattr__(self, name, tuple(given))
         check_limits(self)
         if not self.limits():
             raise InputError("A policy without any limit allows everything: set one, such as max_posterior=0.5.")

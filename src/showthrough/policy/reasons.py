@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.criteria.criterion import Check
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.decision import Outcome, Reason, Severity
 from showthrough.policy.judging import WHO, Judged, Known, as_text, nobody_open
+from showthrough.policy.phrases import are, many, people, percent
 from showthrough.policy.policy import Policy, texted
-from showthrough.policy.words import are, many, people, percent
 
 
 @dataclass(eq=False)
-class Evidence:
+class Basis:
     """What limits are held against; every part is worked out when a limit first asks for it, and then kept."""
 
     posterior: Posterior
@@ -57,52 +58,59 @@ class Evidence:
         return self._facts[whole]
 
 
-def joint_reasons(policy: Policy, severity: Severity, evidence: Evidence) -> list[Reason]:
+def joint_reasons(policy: Policy, severity: Severity, basis: Basis) -> list[Reason]:
     """What became of each limit on the joint posterior."""
-    judged = _judged(policy, evidence, 0.0)
+    judged = _judged(policy, basis, 0.0)
     if any(one.left_open.height for one in judged.values()):  # programs may settle it
-        judged = _judged(policy, evidence, policy.seconds)
-    return [_reason(policy, severity, rule, one, evidence) for rule, one in judged.items()]
+        judged = _judged(policy, basis, policy.seconds)
+    return [_reason(policy, severity, rule, one, basis) for rule, one in judged.items()]
 
 
-def _judged(policy: Policy, evidence: Evidence, seconds: float) -> dict[str, Judged]:
+def criterion_reason(rule: str, severity: Severity, limit: Any, check: Check, release: str) -> Reason:
+    """What became of a criterion that one release has to satisfy."""
+    outcome: Outcome = "within" if check.holds else "over"
+    said = f"{release}: {check.sentence}"
+    return Reason(rule, severity, outcome, limit, check.level, check.failing_persons, 0, said, release=release)
+
+
+def _judged(policy: Policy, basis: Basis, seconds: float) -> dict[str, Judged]:
     old = None
-    if policy.max_gain is not None and evidence.before is not None:
-        old = Known(evidence.before, seconds)
-    return policy.judged(evidence.known(seconds), old, evidence.facts(policy))
+    if policy.max_gain is not None and basis.before is not None:
+        old = Known(basis.before, seconds)
+    return policy.judged(basis.known(seconds), old, basis.facts(policy))
 
 
-def _reason(policy: Policy, severity: Severity, rule: str, judged: Judged, evidence: Evidence) -> Reason:
-    firm = judged.over.join(evidence.loose, on=WHO, how="anti")
-    shaky = judged.over.join(evidence.loose, on=WHO, how="semi")
+def _reason(policy: Policy, severity: Severity, rule: str, judged: Judged, basis: Basis) -> Reason:
+    firm = judged.over.join(basis.loose, on=WHO, how="anti")
+    shaky = judged.over.join(basis.loose, on=WHO, how="semi")
     count, persons = judged.among(firm), firm.select(WHO).unique().height
-    undecided = _undecided(policy, rule, evidence)
+    undecided = _undecided(policy, rule, basis)
     doubtful = judged.open if judged.doubtful else nobody_open()
-    waiting = pl.concat([doubtful, shaky.select(WHO), evidence.loose, undecided]).unique()
+    waiting = pl.concat([doubtful, shaky.select(WHO), basis.loose, undecided]).unique()
     waiting = waiting.join(firm.select(WHO).unique(), on=WHO, how="anti")
     outcome: Outcome = "over" if count > judged.most else "open" if waiting.height else "within"
-    found = _found(rule, count, firm, evidence)
-    first = rule == "max_gain" and evidence.before is None
-    said = _SAID[rule](_Told(policy, count, persons, judged.most, evidence.posterior.ids.len(), first))
+    found = _found(rule, count, firm, basis)
+    first = rule == "max_gain" and basis.before is None
+    said = _SAID[rule](_Found(policy, count, persons, judged.most, basis.posterior.ids.len(), first))
     if waiting.height and outcome != "over":
         said = f"{said} {_capital(people(waiting.height))} {are(waiting.height)} not known to be within this limit."
     return Reason(rule, severity, outcome, getattr(policy, rule), found, persons, waiting.height, said)
 
 
-def _undecided(policy: Policy, rule: str, evidence: Evidence) -> pl.DataFrame:
+def _undecided(policy: Policy, rule: str, basis: Basis) -> pl.DataFrame:
     """Persons of whom the time left open what whole values allow, where that has to be known."""
-    facts = evidence.facts(policy) if rule in ("certain", "impossible") else None
+    facts = basis.facts(policy) if rule in ("certain", "impossible") else None
     if facts is None or policy.integral != "required":
         return nobody_open()
     return as_text(facts.filter(pl.col("fact") == "undecided")).select(WHO).unique()
 
 
-def _found(rule: str, count: int, firm: pl.DataFrame, evidence: Evidence) -> Any:
+def _found(rule: str, count: int, firm: pl.DataFrame, basis: Basis) -> Any:
     """The figure that is compared with the limit: a count, or the worst probability of anybody."""
     if rule in ("certain", "impossible"):
         return count
     if rule == "max_posterior":
-        largest = evidence.posterior.largest()
+        largest = basis.posterior.largest()
         return None if np.isnan(largest).all() else round(float(np.nanmax(largest)), 6)
     if not firm.height:
         return None
@@ -115,7 +123,7 @@ def _capital(sentence: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Found:
     """What a sentence is made of: how many count as over the limit, how many persons that are, and how many may be."""
 
     policy: Policy
@@ -126,7 +134,7 @@ class _Told:
     first: bool  # nothing was published before
 
 
-def _posterior_said(told: _Told) -> str:
+def _posterior_said(told: _Found) -> str:
     who = "Nobody has" if not told.persons else f"{many(told.persons)} of {_whom(told.everybody, told.persons)}"
     sure = f"a value that a reader can be more than {percent(told.policy.max_posterior or 0.0)} sure of"
     return f"{who} {sure}; the policy allows {people(told.most)}."
@@ -136,17 +144,17 @@ def _whom(everybody: int, some: int) -> str:
     return f"{people(everybody)} {'has' if some == 1 else 'have'}"
 
 
-def _certain_said(told: _Told) -> str:
+def _certain_said(told: _Found) -> str:
     return f"{_capital(people(told.count))} {are(told.count)} certain; the policy allows {people(told.most)}."
 
 
-def _impossible_said(told: _Told) -> str:
+def _impossible_said(told: _Found) -> str:
     pairs = "No value" if told.count == 0 else f"{many(told.count)} time{'s' if told.count != 1 else ''} a value"
     room = "none" if told.most == 0 else many(told.most)
     return f"{pairs} of a person's groups is ruled out for that person; the policy allows {room}."
 
 
-def _gain_said(told: _Told) -> str:
+def _gain_said(told: _Found) -> str:
     limit = percent(told.policy.max_gain or 0.0).removesuffix("%") + "points"
     if told.first:
         return f"Nothing was published before, so no probability grew by more than {limit}."
@@ -154,12 +162,12 @@ def _gain_said(told: _Told) -> str:
     return f"The newest release makes a value of {who} likelier by more than {limit}; the policy allows nobody."
 
 
-def _anonymity_said(told: _Told) -> str:
+def _anonymity_said(told: _Found) -> str:
     less = f"less uncertain than {told.policy.min_anonymity:g} equally likely values"
     return f"The value of {people(told.persons)} is {less}; the policy allows nobody."
 
 
-def _proximity_said(told: _Told) -> str:
+def _proximity_said(told: _Found) -> str:
     reach, limit = told.policy.proximity or (0.0, 0.0)
     return (
         f"Of {people(told.persons)} a reader can believe with more than {percent(limit)} that the value lies within "
@@ -167,7 +175,7 @@ def _proximity_said(told: _Told) -> str:
     )
 
 
-_SAID: dict[str, Callable[[_Told], str]] = {
+_SAID: dict[str, Callable[[_Found], str]] = {
     "max_posterior": _posterior_said,
     "certain": _certain_said,
     "impossible": _impossible_said,

@@ -9,8 +9,8 @@ from typing import Literal
 
 from showthrough.errors import FieldError, InputError
 from showthrough.policy.decision import Decision, Reason, Severity, UsedException, decision
+from showthrough.policy.phrases import people
 from showthrough.policy.policy import RULES, Policy
-from showthrough.policy.words import people
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,13 @@ from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.proof import Proof
+from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
 from showthrough.report.figure import Figures, figures, plain
+from showthrough.report.origin import Origin
 
 SCHEMA = "showthrough.audit"
-VERSION = 2
+VERSION = 3
 AUDIENCES = ("shareable", "internal")
 PROOFS = 200
 PROOF_STEPS = 30
@@ -87,6 +89,8 @@ class AuditContent:
     people: pl.DataFrame | None
     facts: Facts | None
     changes: pl.DataFrame | None = None  # who counts as changed: id, release, why
+    decision: Decision | None = None  # what the policy says; None without one
+    made: Origin | None = None  # when, by what and from which files
 
     def as_dict(self) -> dict[str, Any]:
         """One JSON object."""
@@ -97,6 +101,8 @@ class AuditContent:
             "audience": self.audience,
             "releases": [release.as_dict() for release in self.releases],
             "together": self.together.as_dict(),
+            "decision": None if self.decision is None else self.decision.as_dict(),
+            "made": None if self.made is None else self.made.as_dict(),
         }
         if self.whole_values is not None:
             found["whole_values"] = self.whole_values.as_dict()
@@ -134,6 +140,7 @@ def content(
         people=audit.people if internal else None,
         facts=(known_facts(audit, proofs=proofs) if known is None else known) if internal else None,
         changes=audit.posterior.changes() if internal else None,
+        decision=audit.decision,
     )
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from showthrough.inference.words import listed
+from showthrough.policy.decision import Decision
 from showthrough.report.content import AuditContent, Fact, View
 from showthrough.report.printable import printable, words
 from showthrough.report.tables import Column, WordTable
@@ -33,6 +34,9 @@ class Hints:
 def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = None) -> None:
     """Figures for everybody; people and reasons as far as the content holds them."""
     hints = hints or Hints()
+    if told.decision is not None:
+        show_decision(console, told.decision)
+        console.print()
     console.print(releases_table(told))
     console.print()
     if told.locatability is not None:
@@ -50,6 +54,20 @@ def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = No
         show_facts(console, told.facts.listed(SHOWN), total=len(told.facts), hint=hints.facts)
     elif hints.internal and (told.together["certain"] or told.together["impossible_by_counts"]):
         console.print(words(hints.internal, "dim"))
+
+
+def show_decision(console: Console, decided: Decision) -> None:
+    """The verdict, and every limit that is not simply kept."""
+    console.print(words(f"{str(decided.verdict).upper()}  {decided.said}", "bold"), soft_wrap=True)
+    kept = [r for r in decided.reasons if r.outcome == "within"]
+    rows = [(f"{r.outcome} ({r.severity})", r.said) for r in decided.reasons if r.outcome != "within"]
+    rows += [("open", doubt) for doubt in decided.doubts]
+    rows += [(f"exception {e.state}", e.said) for e in decided.exceptions if e.state != "used"]
+    rows += [("within", f"{len(kept)} limits: {', '.join(dict.fromkeys(r.rule for r in kept))}.")] if kept else []
+    table = Table.grid(padding=(0, 2))
+    for state, sentence in rows:
+        table.add_row(f"  {state}", words(sentence))
+    console.print(table)
 
 
 def _bullets(lines: Sequence[str]) -> Table:

@@ -6,24 +6,31 @@ The request is a history file with more entries: a history file *is* an audit re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import polars as pl
 
+from showthrough import said
 from showthrough.auditing import audit as auditing
 from showthrough.errors import FieldError
 from showthrough.inference.infer import SECONDS
+from showthrough.policy.policy import Policy
+from showthrough.policy.rules import Rules
+from showthrough.policy.rules_file import read_policy
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
 from showthrough.register.locating import names_of
 from showthrough.register.reader import telling
 from showthrough.release.release import Release
-from showthrough.report.content import PROOFS, AuditContent, Facts, content, known_facts, leading_facts
+from showthrough.report.content import PROOFS, AuditContent, Facts, content, known_facts, leading_facts, summary
+from showthrough.report.formats import Judgement
+from showthrough.report.origin import Origin, relative
 from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import told_changes
+from showthrough.said import private
 from showthrough.table.entries import between
 
 
@@ -33,9 +40,10 @@ class AuditRequest(HistoryEntries):
 
     ``changed``, ``contradictions``, ``seconds`` and ``whole_values`` are those of `audit`; ``tables`` are the
     publisher's own, one for each release that publishes values, in order: they tell whose value changed, and
-    ``changed`` is for the rest. ``people`` asks for a frame of every person's probabilities and facts, ``bounds``
-    for bounds in it, of persons whose likeliest value has at least this probability or no certified one, as sharp as
-    further ``seconds`` allow.
+    ``changed`` is for the rest. ``policy`` is a policy file, and ``limits`` are fields of `Policy` that stand instead
+    of those under its [block]; either gives a verdict. ``people`` asks for a frame of every person's probabilities and
+    facts, ``bounds`` for bounds in it, of persons whose likeliest value has at least this probability or no certified
+    one, as sharp as further ``seconds`` allow.
     """
 
     changed: Literal["refuse", "split", "tolerate"] = "tolerate"
@@ -43,17 +51,36 @@ class AuditRequest(HistoryEntries):
     contradictions: Literal["explain", "refuse"] = "explain"
     seconds: float = SECONDS
     whole_values: float | None = None
+    policy: str | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
     people: bool = False
     bounds: float | None = None
     audience: Literal["shareable", "internal"] = "shareable"
 
     def under(self, folder: Path) -> Self:
         """The same with paths seen from a folder."""
-        return replace(super().under(folder), tables=tuple(os.fspath(folder / table) for table in self.tables))
+        policy = None if self.policy is None else os.fspath(folder / self.policy)
+        tables = tuple(os.fspath(folder / table) for table in self.tables)
+        return replace(super().under(folder), tables=tables, policy=policy)
 
     def files(self) -> list[Path]:
         """All files and folders that are read."""
-        return [*super().files(), *map(Path, self.tables)]
+        return [*super().files(), *map(Path, self.tables), *([] if self.policy is None else [Path(self.policy)])]
+
+    def rules(self) -> Rules | None:
+        """The rules of the policy file with the limits beside it; None without either."""
+        rules = None if self.policy is None else read_policy(self.policy)
+        if not self.limits:
+            return rules
+        strange = [name for name in self.limits if name not in {f.name for f in fields(Policy)}]
+        if strange:
+            raise FieldError("limits", f"are fields of a policy, and {private(strange[0])} is none.")
+        limits: dict[str, Any] = {name: None if limit is False else limit for name, limit in self.limits.items()}
+        if rules is None:
+            return Rules(block=Policy(**limits))
+        kept = {k: line for k, line in rules.lines.items() if k.removeprefix("block.") not in limits}
+        block = Policy(**limits) if rules.block is None else replace(rules.block, **limits)
+        return replace(rules, block=block, lines=kept)
 
     def check(self) -> None:
         """Numbers in their ranges, and bounds where they can stand."""
@@ -75,10 +102,18 @@ class AuditResult:
     audit: auditing.Audit
     facts: Facts | None
     people: PeopleTable | None
+    made: Origin
 
     def content(self) -> AuditContent:
         """What a report says to the audience of the request."""
-        return content(self.audit, audience=self.request.audience, known=self.facts)
+        return replace(content(self.audit, audience=self.request.audience, known=self.facts), made=self.made)
+
+    def judgement(self) -> Judgement:
+        """What formats for other programs tell: counts only, whatever the audience."""
+        told = [said.shareable(line) for line in summary(self.audit)]
+        named = self.request.policy or self.request.release[0].file
+        lines = self.request.policy is not None
+        return Judgement("audit", self.audit.decision, told, self.made, relative(Path(named)), lines)
 
 
 def by_links(releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
@@ -91,6 +126,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     """Read the history and audit it."""
     tell = Progress.of(progress)
     tell.stage("reading")
+    rules, made = request.rules(), Origin.now(request.files())
     releases, register = request.load()
     found = auditing.audit(
         releases,
@@ -100,6 +136,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
         contradictions=request.contradictions,
         seconds=request.seconds,
         whole_values=request.whole_values,
+        policy=rules,
         progress=tell,
     )
     facts, people = None, None
@@ -116,4 +153,4 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
             above=request.bounds, seconds=request.seconds, workers=os.cpu_count() or 1, progress=tell
         )
         people = replace(people, limits=limits)
-    return AuditResult(request, found, facts, people)
+    return AuditResult(request, found, facts, people, made)

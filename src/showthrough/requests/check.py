@@ -9,16 +9,20 @@ from typing import Literal
 
 import polars as pl
 
-from showthrough.criteria.entries import CriteriaEntries
+from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.criteria.examine import examine
 from showthrough.criteria.levels import trees_of
 from showthrough.criteria.risk import risk
 from showthrough.errors import FieldError, InputError
 from showthrough.measuring.queries import Workload
 from showthrough.measuring.utility import utility
+from showthrough.policy.decision import decision
+from showthrough.policy.reasons import criterion_reason
 from showthrough.progress import Progress
 from showthrough.register.history_file import ReleaseEntry, files_of
 from showthrough.report.check import CheckContent, Findings, Tree, content
+from showthrough.report.formats import Judgement
+from showthrough.report.origin import Origin, relative
 from showthrough.requests.subjects import Columns, Subject, read_subjects
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
@@ -93,10 +97,26 @@ class CheckResult:
     request: CheckRequest
     releases: tuple[Findings, ...]
     trees: Mapping[str, Tree]
+    made: Origin
 
     def content(self) -> CheckContent:
         """What a report says to the audience of the request."""
         return content(self.releases, audience=self.request.audience, trees=self.trees)
+
+    def judgement(self) -> Judgement:
+        """What formats for other programs tell: every limit on every release, without labels of groups."""
+        limits = self.request.criteria.limits()
+        reasons, levels = [], []
+        for found in self.releases:
+            for part in found.parts:
+                name = found.name if len(found.parts) == 1 else f"{found.name}, {part.sensitive}"
+                reasons += [
+                    criterion_reason(r, "block", limits[r], c, name) for r, c in zip(limits, part.checks, strict=True)
+                ]
+                levels += [f"{name}: {sentence}" for sentence in part.levels["sentence"]]
+        decided = decision(reasons) if limits else None
+        place = relative(Path(self.request.release[0].file))
+        return Judgement("check", decided, levels, self.made, place, lines=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +145,7 @@ def run_check(request: CheckRequest, progress: Progress | Callable[[str], None] 
         tell.count(number, len(subjects))
         found.append(_examined(subject, request, beside))
     drawn = {name: _drawn(name, subjects, request, beside) for name in request.tree}
-    return CheckResult(request, tuple(found), drawn)
+    return CheckResult(request, tuple(found), drawn, Origin.now(request.files()))
 
 
 def _told_apart(subjects: list[Subject]) -> list[Subject]:

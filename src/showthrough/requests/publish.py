@@ -12,7 +12,7 @@ import polars as pl
 
 from showthrough.anonymizers.methods import METHODS
 from showthrough.anonymizers.plan import plan_file
-from showthrough.criteria.entries import CriteriaEntries
+from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.policy.policy import Policy
 from showthrough.progress import Progress

@@ -79,6 +79,10 @@ class CriteriaEntries(Entries):
         )
         return [(name, _MADE[name](self, _Beside(distance, metric, population))) for name in self._named()]
 
+    def limits(self) -> dict[str, Any]:
+        """The limits of criteria that are set, by the names of their entries, in the order of `criteria`."""
+        return {name: getattr(self, name) for name in self._named()}
+
     def _named(self) -> list[str]:
         """The entries that are limits of a criterion and set, in the order of every list."""
         return [name for name in _MADE if getattr(self, name) is not None]

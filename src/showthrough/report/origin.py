@@ -1,0 +1,110 @@
+"""How a report was made: when, by which versions, from which files; enough to make it again."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from showthrough import __version__
+from showthrough.table.plain import plain
+
+LIBRARIES = ("numpy", "polars", "scipy")
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class OriginFile:
+    """A file that was read: its name without the folders above it, and the SHA-256 of its bytes."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Origin:
+    """When and with what; ``command`` names files without their folders, and is None in Python."""
+
+    date: str
+    showthrough: str
+    python: str
+    libraries: dict[str, str]
+    files: tuple[OriginFile, ...]
+    command: str | None = None
+
+    @classmethod
+    def now(cls, paths: Iterable[Path] = ()) -> Origin:
+        """Here and now, from these files and folders."""
+        return cls(
+            date=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            showthrough=__version__,
+            python=platform.python_version(),
+            libraries={name: _version(name) for name in LIBRARIES},
+            files=tuple(_hashed(paths)),
+        )
+
+    def by(self, arguments: Sequence[str]) -> Origin:
+        """The same, made by a command with these arguments."""
+        return replace(self, command=" ".join(map(_quoted, arguments)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return dict(plain(self))
+
+
+def without_folders(argument: str) -> str:
+    """An argument whose paths have lost the folders above them: where files lie is nobody's business.
+
+    >>> [without_folders(a) for a in ["/home/ann/D1.csv", "D1=../x/people.csv", "--id", "zip,age", "R1/"]]
+    ['D1.csv', 'D1=people.csv', '--id', 'zip,age', 'R1']
+    """
+    name, equals, rest = argument.partition("=")
+    if equals and "/" not in name and "\\" not in name:
+        return f"{name}={without_folders(rest)}"
+    return argument.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or argument
+
+
+def relative(path: Path) -> str:
+    """A path as it may be told: from the folder we are in, or its name alone."""
+    try:
+        return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
+    except (ValueError, OSError):
+        return path.name
+
+
+def _quoted(argument: str) -> str:
+    from shlex import quote
+
+    return quote(without_folders(argument))
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _hashed(paths: Iterable[Path]) -> Iterable[OriginFile]:
+    seen = set()
+    for path in paths:
+        inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        for file in inside:
+            if file in seen or not file.is_file():
+                continue
+            seen.add(file)
+            name = file.name if file == path else f"{path.name}/{file.relative_to(path).as_posix()}"
+            yield OriginFile(name, _sha256(file))
+
+
+def _sha256(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
