@@ -13,6 +13,7 @@ FILES = {
     "audit": {"cli.audit", "requests.audit", "auditing.audit"},
     "check": {"cli.check", "requests.check", "report.check"},
     "demo": {"cli.demo", "requests.demo"},
+    "explain": {"cli.explain", "requests.explain", "inference.explain"},
     "policy": {"cli.policy", "requests.policy", "policy.policy"},
     "publish": {"cli.publish", "requests.publish", "report.publish"},
 }
