@@ -208,8 +208,8 @@ def reproduce_section(g: Gathered) -> Section:
     when = datetime.fromisoformat(made.date)
     libraries = ", ".join(f"{name} {number}" for name, number in made.libraries.items())
     made_with = (
-        f"showthrough {made.showthrough}, Python {made.python}, {libraries}. {when.day} {when:%B %Y, %H:%M} UTC. Inference "
-        f"took {taken} seconds."
+        f"showthrough {made.showthrough}, Python {made.python}, {libraries}. {when.day} {when:%B %Y, %H:%M} UTC. "
+        f"Inference took {taken} seconds."
     )
     return Section(
         "again",
