@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from showthrough import showing
+
 TYPE_CHECKING = False  # as typing has it, which takes its time to load: a command is to hear interruptions before
 if TYPE_CHECKING:
     from typing import Any
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from showthrough.table.unpacking import unpacked_up_to as unpacked_up_to
 
 __version__ = "0.1.0"
+
+showing.drawn_by("showthrough.report.fragments")
 
 _HOME = {
     "AlphaKAnonymity": "showthrough.criteria.alpha_k",

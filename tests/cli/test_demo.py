@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import stat
 
 import pytest
 
@@ -19,18 +20,28 @@ def home(tmp_path, monkeypatch):
 def test_demo(home):
     done = run("demo")
     assert (done.code, done.err) == (0, "")
-    assert {str(p.relative_to(home)) for p in home.rglob("*")} == {"demo", "demo/D1.csv", "demo/D2.csv"}
+    assert {str(p.relative_to(home)) for p in home.rglob("*")} == {
+        "demo", "demo/D1.csv", "demo/D2.csv", "demo/report.html",
+    }  # fmt: skip
     words = " ".join(done.out.split())
     for part in (
-        "Lung Cancer certain",
+        "1, 2, 3 and 4",
+        "certain about 3 persons of 15; any one of them alone about nobody",
         "10: Lung Cancer Group 3 of D1 publishes 1 × Lung Cancer, and only person 10 can have it",
         "14 and 15: Flu Group 1 of D1 publishes 2 × Flu.",
-        "11 and 12: Flu Flu is not among the values of group 4 of D1",
-        "14.046394",
-        "13.183347",
-        "9.704061",
+        (home / "demo" / "report.html").as_uri(),
     ):
         assert part in words
+    assert len(done.out.splitlines()) <= 48, "two screens"
+    assert done.out.count("Group 3 of D1 publishes") == 1, "every proof once"
+
+
+def test_the_report_of_the_demo_proves_everybody(home):
+    run("demo")
+    text = (home / "demo" / "report.html").read_text("utf-8")
+    for person, value in (("7", "Diabetes"), ("10", "Lung Cancer"), ("13", "Diabetes")):
+        assert f"1 × {value}, and only person {person} can have it" in text
+    assert stat.S_IMODE((home / "demo" / "report.html").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("folder", ["demo", "a folder [bold]", "quote'd"])
@@ -47,7 +58,7 @@ def test_demo_twice():
     assert run("demo").code == 0
 
 
-@pytest.mark.parametrize("name", ["D1.csv", "D2.csv"])
+@pytest.mark.parametrize("name", ["D1.csv", "D2.csv", "report.html"])
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
 def test_files_of_others_stay(home, name, kind):
     (home / "demo").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -20,10 +21,13 @@ from showthrough.policy.decision import Decision
 from showthrough.policy.rules import Rules
 from showthrough.progress import Progress
 from showthrough.release.release import Release
+from showthrough.showing import Showable, page_maker
+from showthrough.storage.unit import written_whole
 from showthrough.table.arrays import Flags, Reals
 from showthrough.table.codes import positions
 
 LEVELS = (0.5, 0.9)
+_ROUNDING = 1e-9  # a probability that is a level but for rounding is at that level
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class WholeValues:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(Showable):
     """A history laid on top of itself; made by `audit`."""
 
     posterior: Posterior
@@ -82,6 +86,7 @@ class Audit:
     best_alone: Reals  # [persons] the largest probability from any one release
     whole_values: WholeValues | None = None
     decision: Decision | None = None  # None without a policy
+    alone: Alone | None = None  # the same release by release
 
     @cached_property
     def people(self) -> pl.DataFrame:
@@ -109,6 +114,22 @@ class Audit:
     def linked(self) -> tuple[str, ...]:
         """Releases that are read as by somebody who knows everybody's group: by the publisher's private link."""
         return tuple(r.name for r in self.releases if r.tied_by == "link")
+
+    def save_html(
+        self, path: str | os.PathLike[str], *, audience: str = "shareable", seconds: float | None = None
+    ) -> None:
+        """Write the report: one page that opens offline; "internal" ones hold ids and proofs and are private files.
+
+        What each release added takes further inferences, of ``seconds`` in all (None: about as long as the first).
+        """
+        text = page_maker().page(self, audience=audience, seconds=seconds)
+        with written_whole(path, private=audience == "internal") as stream:
+            stream.write(text.encode())
+
+    def charts(self, *, audience: str = "shareable", seconds: float | None = None) -> dict[str, dict[str, Any]]:
+        """The charts of the report by name, as Vega-Lite specs with their data: for notebooks and other pages."""
+        found: dict[str, dict[str, Any]] = page_maker().specs(self, audience=audience, seconds=seconds)
+        return found
 
     def __repr__(self) -> str:
         j = self.joint
@@ -172,7 +193,7 @@ def audit(
         whole = WholeValues(
             seconds=whole_values, **{k: int((facts == k).sum()) for k in ("certain", "impossible", "undecided")}
         )
-    found = Audit(post, figures, _joint(post, best_alone), best_alone, whole)
+    found = Audit(post, figures, _joint(post, best_alone), best_alone, whole, alone=alone)
     return found if rules is None else _decided(found, rules, told)
 
 
@@ -188,6 +209,11 @@ def _decided(found: Audit, rules: Rules, told: Progress) -> Audit:
         tick=told.check,
     )
     return replace(found, decision=made)
+
+
+def reaches(p: Reals, level: float) -> Flags:
+    """Who is at a level or above it: the one comparison behind every "at least 50 %"; what is unknown is not."""
+    return np.asarray(np.nan_to_num(p) >= level - _ROUNDING)
 
 
 def _shared(post: Posterior, alone: Alone) -> Flags:
@@ -240,6 +266,6 @@ def _joint(post: Posterior, alone: Reals) -> JointFigures:
         impossible_by_counts=facts.impossible_by_counts,
         expected_guesses=float(best.sum()),
         expected_guesses_alone=float(alone.sum()),
-        best_guess_at_least={str(level): int((best >= level - 1e-9).sum()) for level in LEVELS},
-        best_guess_at_least_alone={str(level): int((alone >= level - 1e-9).sum()) for level in LEVELS},
+        best_guess_at_least={str(level): int(reaches(best, level).sum()) for level in LEVELS},
+        best_guess_at_least_alone={str(level): int(reaches(alone, level).sum()) for level in LEVELS},
     )

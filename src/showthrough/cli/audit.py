@@ -146,6 +146,16 @@ def audit(
     entropy_l: options.EntropyL = None,
     t: options.T = None,
     format: options.Shown = options.Format.text,
+    output: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.html",
+            help="Write the report: one page that opens offline. With --audience internal it holds ids and proofs, and "
+            "only you can read it.",
+        ),
+    ] = None,
     json: options.Json = None,
     junit: options.Junit = None,
     sarif: options.Sarif = None,
@@ -178,6 +188,7 @@ def audit(
             "changed": changed.value, "tables": tuple(map(str, tables or ())), "contradictions": contradictions.value,
             "seconds": seconds, "whole_values": whole_values, "people": people is not None, "bounds": bounds,
             "audience": audience.value, "policy": None if policy is None else str(policy), "limits": given(limits),
+            "report": output is not None,
         }  # fmt: skip
         inside = pairs("present", present)
         told = history_file(paths, [*shared.values(), values, register, inside])
@@ -188,7 +199,7 @@ def audit(
             unset = {f.name: f.default for f in fields(AuditRequest)} | {"limits": {}}
             own = AuditRequest.read(told)
             request = replace(own, **{k: v for k, v in asked.items() if v != unset[k]})
-        targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown}, people)
+        targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown}, people, output)
         check_targets(targets.files(), [*paths, *request.files()])
         targets.check(limits=request.rules() is not None)
         if dry_run:
@@ -196,7 +207,8 @@ def audit(
             return
         with live(quiet=quiet) as progress, ending_early(progress):
             result = run_audit(request, progress)
-        result = replace(result, made=as_started(result.made))
+            result = replace(result, made=as_started(result.made))
+            result = result.with_page(progress) if output is not None else result
         deliver_audit(result, targets, quiet=quiet, raw=raw)
         conclude(result, interrupted=progress.satisfied)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _FORMATS: Mapping[str, Callable[[Judgement], bytes]] = {"junit": junit, "sarif": sarif, "markdown": markdown}
 
+REPORTS = {"internal": ", holds ids and proofs: keep it private", "shareable": ", counts only"}
 AUDIT = Hints(
     internal="Who and why: --audience internal shows ids and proofs, --people FILE writes them.",
     facts="--people FILE writes them all",
@@ -69,6 +70,7 @@ class Targets:
     json: str | None = None
     formats: Mapping[str, Path | None] = field(default_factory=dict)
     people: Path | None = None
+    page: Path | None = None
 
     def __post_init__(self) -> None:
         if self.json == "-" and self.format not in ("text", "json"):
@@ -82,7 +84,7 @@ class Targets:
     def files(self) -> list[Path]:
         """Every file that is written."""
         json = None if self.json in (None, "-") else Path(str(self.json))
-        return [target for target in (self.people, json, *self.formats.values()) if target is not None]
+        return [target for target in (self.people, json, self.page, *self.formats.values()) if target]
 
     def named(self) -> list[str]:
         """Formats for other programs that are asked for."""
@@ -122,10 +124,14 @@ def deliver_audit(result: AuditResult, targets: Targets, *, quiet: bool, raw: bo
     judgement = result.judgement()
     judgement = replace(judgement, summary=[as_options(line, TOLD) for line in judgement.summary])
     files = targets.deliver(judgement, told.as_dict(), internal=told.audience == "internal", show=show)
+    if targets.page is not None and result.page is not None:
+        files.append((targets.page, result.page.encode(errors="replace"), told.audience == "internal"))
     every, told_of, people = result.people, Counter[str](), targets.people
     write_together(
         files, None if people is None or every is None else (people, _counted(every.parts(), told_of, raw=raw))
     )
+    if not quiet and targets.printed == "text" and targets.page is not None:
+        out().print(words(f"Report: {targets.page} ({told.audience}{REPORTS[told.audience]})"), soft_wrap=True)
     if not quiet and (without := told_of["fact"] - told_of["proof"]):
         say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
 

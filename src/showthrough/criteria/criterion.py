@@ -17,6 +17,7 @@ import polars as pl
 from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.criteria.published import of_release
 from showthrough.errors import InputError
+from showthrough.showing import Showable
 from showthrough.table.arrays import Flags, Reals
 from showthrough.table.plain import plain
 
@@ -28,7 +29,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check:
+class Check(Showable):
     """One criterion applied to one release."""
 
     criterion: str

@@ -6,6 +6,7 @@ leave and 14 and 15 arrive.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from showthrough.examples import shipped
@@ -18,6 +19,7 @@ STORY = (
     "the group and which diseases it holds, not who has which. Patients 7, 10 and 13 have left before the second "
     "table, 14 and 15 are new. (Wang, Zhu, Du, Teng, ICDM 2008, Figure 1)"
 )
+SHOWN = (("10", "Lung Cancer"), ("14", "Flu"), ("15", "Flu"))  # facts that tell the story
 
 
 def releases() -> tuple[Release, ...]:
@@ -34,6 +36,6 @@ def releases() -> tuple[Release, ...]:
     )
 
 
-def write(folder: Path) -> list[Path]:
-    """Copy the two tables as CSV files; other files of these names are never overwritten."""
-    return shipped.write("figure1", [f"{name}.csv" for name in NAMES], folder)
+def write(folder: Path, made: Mapping[str, bytes] | None = None) -> list[Path]:
+    """Copy the two tables as CSV files, with what was ``made`` of them; files of others are never overwritten."""
+    return shipped.write("figure1", [f"{name}.csv" for name in NAMES], folder, made)

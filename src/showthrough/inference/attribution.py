@@ -13,7 +13,7 @@ import polars as pl
 from showthrough.inference.history import ABSENT
 from showthrough.inference.solved import Solved
 from showthrough.progress import Progress
-from showthrough.table.arrays import Reals
+from showthrough.table.arrays import Flags, Reals
 from showthrough.table.codes import positions
 
 CHANNEL = 2e-5  # twice the error bar of a certified answer
@@ -71,6 +71,12 @@ class Views:
         view = self.part(releases)
         return self.on(view, view.solved.largest)
 
+    def told(self, releases: Sequence[int]) -> PartTold:
+        """What some of the releases tell of everybody."""
+        view = self.part(releases)
+        certain = self.on(view, view.solved.certain.astype(np.float64)) == 1
+        return PartTold(self.on(view, view.solved.largest), certain, bool(view.solved.certified.all()))
+
     def certain(self, releases: Sequence[int]) -> set[int]:
         """The persons of whom some of the releases make a reader certain."""
         view = self.part(releases)
@@ -84,6 +90,15 @@ class PartSolved:
 
     releases: tuple[int, ...]
     solved: Solved
+
+
+@dataclass(frozen=True, eq=False)
+class PartTold:
+    """What some releases tell of the persons of the whole history."""
+
+    largest: Reals  # [n] the largest probability; NaN for who is in none of them, or has no certified one
+    certain: Flags  # [n] whether a value is proven certain
+    settled: bool  # whether everybody in them has a certified answer
 
 
 def alone(views: Views) -> Alone:

@@ -31,6 +31,7 @@ from showthrough.progress import Progress
 from showthrough.register.reader import Reader
 from showthrough.register.unfilled import Unfilled
 from showthrough.release.release import Release
+from showthrough.showing import Showable
 from showthrough.table.arrays import Flags, Ints, Reals
 
 Told = Progress | Callable[[str], None] | None  # who is told each stage as it begins
@@ -53,7 +54,7 @@ class Solver(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior:
+class Posterior(Showable):
     """P(value | person) from all releases together; made by `infer`."""
 
     certificate: Certificate
@@ -173,6 +174,10 @@ class Posterior:
     def entropies(self) -> Reals:
         """The entropy of everybody's row in nats, in the order of ``ids``; NaN where it is not a result."""
         return self._solved.entropies
+
+    def expected(self) -> pl.DataFrame:
+        """How many persons have each value, as a reader expects: value, persons; of who has a certified answer."""
+        return pl.DataFrame([self.values.alias("value"), pl.Series("persons", self._solved.expected)])
 
     def within(self, epsilon: float, *, above: float = -1.0) -> pl.DataFrame:
         """How likely a person's value lies within ``epsilon`` of a value that it can be: id, value, p.
@@ -315,8 +320,7 @@ class Posterior:
         if truth is not None:
             from showthrough.register.truth import beside_truth
 
-            named = list(zip(self.names, self.releases, strict=True))
-            return beside_truth(reports, named, self.reader.register, truth)
+            return beside_truth(reports, [*zip(self.names, self.releases, strict=True)], self.reader.register, truth)
         return pl.concat(reports.values()) if reports else None
 
     def unfilled(self) -> tuple[Unfilled, ...]:

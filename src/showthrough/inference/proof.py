@@ -24,6 +24,7 @@ from showthrough.register.reader import Reader, telling
 from showthrough.register.ties import Ties
 from showthrough.register.tying import tie
 from showthrough.release.release import Release
+from showthrough.showing import Showable
 from showthrough.table.frozen import Frozen
 from showthrough.table.plain import plain
 from showthrough.table.ragged import owners
@@ -133,7 +134,7 @@ class _Verifiable(ABC):
 
 
 @dataclass(frozen=True, repr=False)
-class Proof(_Verifiable):
+class Proof(Showable, _Verifiable):
     """Why a value is certain or impossible for a person.
 
     ``by`` is "sets" (the value is missing in one of the person's groups, or the only one common to

@@ -28,7 +28,7 @@ from showthrough.inference.problem import Problem
 from showthrough.register.relaxing import guessed
 from showthrough.release.release import Release
 from showthrough.said import private
-from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import items_of, ranges, starts
 
 _INTERVALS = 10.0  # seconds after which quick bounds are as narrow as they have become
@@ -203,6 +203,12 @@ class Solved:
         p = np.where(self.pairs.p > 0, self.pairs.p, 1.0)
         found: Reals = (0.0 - np.add.reduceat(p * np.log(p), self.pairs.start[:-1]))[self.mine]
         return found if self.certified.all() else np.where(self.certified, found, np.nan)
+
+    @cached_property
+    def expected(self) -> Reals:
+        """[values] how many persons have each value, by the probabilities that are a result."""
+        many = np.where(self.answered, self.persons, 0).astype(np.float64)
+        return sum_by(self.pairs.value, self.pairs.p * many[self.pairs.signature], self.history.values.len())
 
     def probability(self, value: int) -> Reals:
         """[n] P(value | person) of one value, by its code."""

@@ -150,13 +150,24 @@ def show_facts(console: Console, entries: Sequence[Fact], *, total: int, hint: s
 
 
 def posterior_table(history: Sequence[View], *, title: str) -> WordTable:
-    """P(value | person) from several views side by side; certain values stand out."""
+    """P(value | person) from several views side by side, alike ones in one row; certain values stand out."""
     columns = [Column("person", whole=True), *(Column(view.name) for view in history)]
+    alike: dict[str, list[Any]] = {}
+    for person in history[-1].people:
+        alike.setdefault(repr([_rounded(view.people[person]) for view in history]), []).append(person)
     rows: list[list[str | Text]] = [
-        [str(person), *(_distribution(view.people[person], last=view is history[-1]) for view in history)]
-        for person in history[-1].people
+        [
+            listed([str(p) for p in same]),
+            *(_distribution(view.people[same[0]], last=view is history[-1]) for view in history),
+        ]
+        for same in alike.values()
     ]
     return WordTable(title, columns, rows)
+
+
+def _rounded(row: Mapping[Any, float] | None) -> dict[Any, float] | None:
+    """A distribution up to what is printed of it."""
+    return None if row is None else {value: round(p, 6) for value, p in sorted(row.items(), key=repr)}
 
 
 def _distribution(row: Mapping[Any, float] | None, *, last: bool) -> Text:

@@ -25,9 +25,11 @@ from showthrough.register.history_file import HistoryEntries
 from showthrough.register.locating import names_of
 from showthrough.register.reader import telling
 from showthrough.release.release import Release
+from showthrough.report import html
 from showthrough.report.content import PROOFS, AuditContent, Facts, content, known_facts, leading_facts, summary
 from showthrough.report.formats import Judgement
 from showthrough.report.origin import Origin, relative
+from showthrough.report.page.further import budget
 from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import told_changes
 from showthrough.said import private
@@ -43,7 +45,7 @@ class AuditRequest(HistoryEntries):
     ``changed`` is for the rest. ``policy`` is a policy file, and ``limits`` are fields of `Policy` that stand instead
     of those under its [block]; either gives a verdict. ``people`` asks for a frame of every person's probabilities and
     facts, ``bounds`` for bounds in it, of persons whose likeliest value has at least this probability or no certified
-    one, as sharp as further ``seconds`` allow.
+    one, as sharp as further ``seconds`` allow. ``report`` says that a page will be wanted.
     """
 
     changed: Literal["refuse", "split", "tolerate"] = "tolerate"
@@ -55,6 +57,7 @@ class AuditRequest(HistoryEntries):
     limits: Mapping[str, Any] = field(default_factory=dict)
     people: bool = False
     bounds: float | None = None
+    report: bool = False
     audience: Literal["shareable", "internal"] = "shareable"
 
     def under(self, folder: Path) -> Self:
@@ -103,6 +106,15 @@ class AuditResult:
     facts: Facts | None
     people: PeopleTable | None
     made: Origin
+    page: str | None = None
+
+    def with_page(self, progress: Progress | Callable[[str], None] | None = None) -> AuditResult:
+        """The same with the page of the report; what each release added takes about as long again as the audit."""
+        tell, audience = Progress.of(progress), self.request.audience
+        tell.stage("report")
+        seconds = budget(self.audit, self.request.seconds)
+        page = html.page(self.audit, audience=audience, seconds=seconds, origin=self.made, progress=tell)
+        return replace(self, page=page)
 
     def content(self) -> AuditContent:
         """What a report says to the audience of the request."""
@@ -123,7 +135,9 @@ def by_links(releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
 
 
 def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] | None = None) -> AuditResult:
-    """Read the history and audit it."""
+    """Read the history and audit it; `AuditResult.with_page` makes the page of the report."""
+    if request.report:
+        html.environment()  # a missing library is told before hours of work
     tell = Progress.of(progress)
     tell.stage("reading")
     rules, made = request.rules(), Origin.now(request.files())

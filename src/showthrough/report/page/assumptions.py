@@ -1,0 +1,264 @@
+"""The sections without charts: criteria and policy, what is taken for granted, how to reproduce, words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from showthrough.inference.certificate import Status
+from showthrough.report.page.bands import COMPARISON
+from showthrough.report.page.blocks import Bullets, Code, Note, PlainTable, Section, Words
+from showthrough.report.page.gathered import Gathered, shown
+from showthrough.report.page.single import criteria_grid
+from showthrough.report.page.wording import all_of, count, listed, persons, tiny
+from showthrough.report.printable import printable
+
+_OUTCOMES = {"within": "within", "over": "over", "open": "not known", "excepted": "excepted"}
+_RULES = {
+    "max_posterior": "anybody's probability",
+    "certain": "persons certain",
+    "impossible": "values ruled out",
+    "max_gain": "gain by the newest release",
+    "proximity": "probability of a near value",
+    "integral": "over whole values",
+    "k": "k-anonymity",
+}
+
+
+def criteria_section(g: Gathered) -> Section:
+    """What the single-release criteria say, and the policy line by line."""
+    names = dict(zip(g.audit.posterior.names, g.names, strict=True))
+    blocks: list[PlainTable | Bullets] = [criteria_grid(g.levels, names)] if g.levels else []
+    if g.decision is not None:
+        blocks += _policy(g.decision)
+    one = "Such criteria look at one release at a time." + (
+        " That is why they did not see what this page shows." if g.several and g.audit.joint.newly_certain else ""
+    )
+    heading = "What each release keeps by itself" + ("" if g.decision is None else ", and what the policy says")
+    return Section(
+        "criteria",
+        "Single-release criteria" + ("" if g.decision is None else " and policy"),
+        heading,
+        (one, "Attacks and differential privacy are not part of this report yet."),
+        tuple(blocks),
+    )
+
+
+def _policy(decision: Any) -> list[PlainTable | Bullets]:
+    rows = tuple(
+        (
+            _rule(reason),
+            str(_said(reason.found)),
+            str(_said(reason.limit)),
+            reason.severity,
+            _OUTCOMES.get(reason.outcome, reason.outcome),
+        )
+        for reason in decision.reasons
+    )
+    grid = PlainTable(
+        ("Limit", "Now", "Allowed", "If over", "Outcome"),
+        rows,
+        caption=f"The verdict is the worst of these lines. {COMPARISON}",
+        title="Against the policy",
+        stacked=True,
+    )
+    found: list[PlainTable | Bullets] = [grid]
+    told = tuple(str(reason.said) for reason in decision.reasons if reason.outcome != "within")
+    return [*found, Bullets("In words", told)] if told else found
+
+
+def _rule(reason: Any) -> str:
+    word = _RULES.get(reason.rule, reason.rule.replace("_", " "))
+    return f"{word}, {shown(reason.release)}" if reason.release else word
+
+
+def _said(found: Any) -> str:
+    if found is None:
+        return ""
+    if isinstance(found, bool | str):
+        return str(found)
+    if isinstance(found, int):
+        return count(found)
+    return (
+        f"{found:.4g}"
+        if isinstance(found, float)
+        else ", ".join(map(_said, found))
+        if isinstance(found, tuple | list)
+        else str(found)
+    )
+
+
+_TIES = {
+    "ids": "knows the ids of persons in {names}, and so their groups",
+    "register": "has a register of who is who, and finds persons in {names} by their quasi-identifiers",
+    "link": "knows everybody's group in {names} (the publisher's private link)",
+    "membership": "knows who can be in which group of {names}",
+    "nothing": "cannot tell who is who in {names}",
+}
+
+
+def limits_section(g: Gathered) -> Section:
+    """Who the reader is, what is not covered, how exact the figures are."""
+    audit, post = g.audit, g.audit.posterior
+    by: dict[str, list[str]] = {}
+    for name, release in zip(g.names, audit.releases, strict=True):
+        by.setdefault(release.tied_by, []).append(name)
+    reader = [f"has {all_of(len(g.names)) + ' releases' if g.several else 'this release'};"]
+    reader += [
+        f"{_TIES[tied].format(names=listed(names) if len(names) <= 5 else f'{len(names)} releases')};"
+        for tied, names in by.items()
+    ]
+    reader.append("knows nothing else, and prefers no explanation over another (maximum entropy).")
+    uncovered = ["what neighbours, employers or other data sets tell;", "knowledge of the method that made the groups;"]
+    if g.several:
+        uncovered.append(
+            "values that changed between releases: a value is taken to be one per person unless it is told otherwise;"
+        )
+    uncovered.append(
+        "assignments of whole values: probabilities may share a person out, so a few more facts may hold than are"
+        " counted."
+        if audit.whole_values is None
+        else (
+            f"whole values were looked at for {audit.whole_values.seconds:g} s: {persons(audit.whole_values.certain)}"
+            f" more certain, {count(audit.whole_values.undecided)} pairs undecided."
+        )
+    )
+    blocks: list[Any] = [
+        Bullets("The reader", tuple(reader)),
+        Bullets("Not covered", tuple(uncovered)),
+        Note("Accuracy", tuple(_accuracy(g))),
+    ]
+    notes = [*post.reader.notes(), *(rows.sentence(internal=g.internal) for rows in post.unfilled())]
+    if contradictions := [c.internal if g.internal else c.shareable for c in post.contradictions[:5]]:
+        notes += contradictions
+    if notes:
+        blocks.append(Bullets("Noted while reading", tuple(printable(note, lines=False) for note in notes)))
+    if (located := post.locatability()) is not None:
+        told = located.filter((located["persons"] > 0) | (located["fits"] == "one group"))
+        rows = tuple(
+            (shown(r["release"]), r["fits"], count(r["persons"]))
+            for r in (
+                told.group_by("release", "fits", maintain_order=True).agg(pl.col("persons").sum()).iter_rows(named=True)
+            )
+        )
+        blocks.append(
+            PlainTable(("Release", "Persons of the register fit", "Persons"), rows, right=(2,), title="Who was found")
+        )
+    return Section(
+        "limits",
+        "Assumptions and limits",
+        "What these figures take for granted",
+        (
+            "A figure holds for the reader described here. A better informed reader can do more.",
+            f"{post.certificate.premise}",
+        ),
+        tuple(blocks),
+    )
+
+
+def _accuracy(g: Gathered) -> list[str]:
+    found = g.audit.posterior.certificate
+    by = found.persons_by_state
+    if found.status.certain:
+        head = "**Exact.**" if found.status is Status.EXACT else "**Certified.**"
+        lines = [
+            f"{head} Every certain or impossible value is proven in whole numbers; every probability is within"
+            f" {tiny(found.error_bar)} of the maximum-entropy answer; published counts are met."
+        ]
+    else:
+        lines = [
+            f"**Not certified for everybody.** {count(g.audit.joint.answered)} of {count(g.audit.joint.persons)}"
+            " persons have a certified answer; what is proven holds, everything else is open."
+        ]
+        lines += [
+            f"{count(n)} persons are {state}."
+            for state, n in by.items()
+            if state not in (Status.EXACT, Status.CERTIFIED) and n
+        ]
+    return lines
+
+
+def reproduce_section(g: Gathered) -> Section:
+    """Command, files with hashes, versions, date."""
+    made = g.origin
+    blocks: list[Code | PlainTable] = []
+    if made.command:
+        blocks.append(Code(made.command))
+    else:
+        blocks.append(
+            Code(
+                'import showthrough as st\nst.audit([…]).save_html("report.html"'
+                + (', audience="internal")' if g.internal else ")")
+            )
+        )
+    if made.files:
+        rows = tuple((shown_path(file.name), file.sha256[:16]) for file in made.files)
+        blocks.append(PlainTable(("File", "SHA-256 begins"), rows))
+    figures = tuple(
+        (name, r.kind, count(r.persons), count(r.groups), count(r.values), shown(release.date or ""))
+        for name, r, release in zip(g.names, g.audit.releases, g.audit.posterior.releases, strict=True)
+    )
+    blocks.append(
+        PlainTable(("Release", "Kind", "Persons", "Groups", "Values", "Date"), figures, right=(2, 3, 4), stacked=True)
+    )
+    seconds = sum(g.audit.posterior.certificate.seconds.values())
+    taken = f"{seconds:.2g}" if seconds < 10 else count(seconds)
+    when = datetime.fromisoformat(made.date)
+    libraries = ", ".join(f"{name} {number}" for name, number in made.libraries.items())
+    made_with = (
+        f"showthrough {made.showthrough}, Python {made.python}, {libraries}. {when.day} {when:%B %Y, %H:%M} UTC. "
+        f"Inference took {taken} seconds."
+    )
+    return Section(
+        "again",
+        "How to reproduce",
+        "Same files, same figures",
+        ("Run this on the same files with the same version, and every figure on this page comes out the same.",),
+        tuple(blocks),
+        (made_with,),
+    )
+
+
+def shown_path(path: str) -> str:
+    """A path without what a page should not obey."""
+    return printable(path, lines=False)
+
+
+def glossary_section(g: Gathered) -> Section:
+    """One meaning per word."""
+    j = g.audit.joint
+    ruled = j.impossible_by_sets + j.impossible_by_counts
+    entries = (
+        ("certain", "Proven: with the published counts no other value is possible."),
+        (
+            "impossible",
+            (
+                f"Proven: the person cannot have the value although a group holds it. Here {count(ruled)} times."
+                if ruled
+                else "Proven: the person cannot have the value although a group holds it."
+            ),
+        ),
+        (
+            "best guess",
+            (
+                "The likeliest value of a person. “At least 90\u202f% sure” counts persons whose best guess has that"
+                " probability or more; certain ones are among them."
+            ),
+        ),
+        (
+            "as uncertain as N values",
+            (
+                "The uncertainty that is left, told as N equally likely values; 1 means known. (Here"
+                f" {count(j.entropy_nats)} nats in all.)"
+            ),
+        ),
+        ("release", "An anonymized table as published."),
+        ("group", "The persons a release does not tell apart."),
+        ("channel", "A pair of releases that together say more than each alone."),
+        ("component", "Groups that are linked by shared persons, directly or over others."),
+        ("proof", "Steps from published counts to a certain value; a separate checker replays them."),
+        ("verdict", "A policy applied to these figures: pass, review, block or inconclusive."),
+    )
+    return Section("words", "Glossary", "Words used here", (), (Words(entries),))
