@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.auditing.deciding import PolicyGiven, decide, rules_from
+from showthrough.auditing.scoring import Scored, beside_truth, score, true_values
 from showthrough.errors import InputError
 from showthrough.inference.attribution import Alone
 from showthrough.inference.earlier import earlier
@@ -87,13 +88,29 @@ class Audit(Showable):
     whole_values: WholeValues | None = None
     decision: Decision | None = None  # None without a policy
     alone: Alone | None = None  # the same release by release
+    truth: pl.DataFrame | None = None  # id, value, release: the true values, where the publisher gave them
 
     @cached_property
     def people(self) -> pl.DataFrame:
-        """Internal: every person with the likeliest value: id, value, p, p_alone, certain, newly_certain."""
+        """Internal: every person with the likeliest value: id, value, p, p_alone, certain, newly_certain.
+
+        Beside the truth also true and right.
+        """
         found = self.posterior.best().with_columns(pl.Series("p_alone", self.best_alone))
         newly = pl.col("certain") & (pl.col("p_alone") < 1)
-        return found.select(pl.exclude("certain"), "certain", newly.alias("newly_certain"))
+        found = found.select(pl.exclude("certain"), "certain", newly.alias("newly_certain"))
+        if self.truth is None:
+            return found
+        return found.with_columns(beside_truth(self.posterior, self.truth).select("true", "right"))
+
+    @cached_property
+    def scored(self) -> Scored | None:
+        """How often readers guess right, and how well they are calibrated; None without the true values."""
+        return None if self.truth is None else score(beside_truth(self.posterior, self.truth))
+
+    def beside(self, tables: Mapping[str, Any]) -> Audit:
+        """The same audit beside the publisher's own tables: frames of id and value by the name of their release."""
+        return replace(self, truth=true_values(tables))
 
     @property
     def verdict(self) -> str | None:
@@ -147,7 +164,8 @@ class Audit(Showable):
     def figures(self) -> dict[str, Any]:
         """Counts only, as plain data: nothing here names a person."""
         found = {"releases": [asdict(r) for r in self.releases], "together": asdict(self.joint)}
-        return found | ({} if self.whole_values is None else {"whole_values": asdict(self.whole_values)})
+        found |= {} if self.whole_values is None else {"whole_values": asdict(self.whole_values)}
+        return found | ({} if self.scored is None else {"truth": asdict(self.scored)})
 
 
 def audit(

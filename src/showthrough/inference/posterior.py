@@ -117,10 +117,10 @@ class Posterior(Showable):
         return self._frame(np.arange(self.ids.len()), uncertified=uncertified)
 
     def by_people(self, rows: int = 250_000) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-        """`to_frame` and `proven` of some persons at a time, about so many rows: all may be more than fits memory."""
+        """`to_frame` and `proven` of some persons at a time, about so many rows, the most exposed first."""
         told, many = facts.listing(self._solved), max(1, rows // max(1, self.values.len()))
         for first in range(0, self.ids.len(), many):
-            people = np.arange(first, min(first + many, self.ids.len()))
+            people = self._solved.by_risk[first : first + many]
             yield self._frame(people), told(people)
 
     def _frame(self, people: Ints, *, uncertified: bool = False) -> pl.DataFrame:

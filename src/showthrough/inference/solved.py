@@ -184,6 +184,12 @@ class Solved:
         return found
 
     @cached_property
+    def by_risk(self) -> Ints:
+        """[n] everybody's place, the most exposed first: certain, without an answer, then by the likeliest value."""
+        risk = np.where(self.certain, 3.0, np.nan_to_num(self.largest, nan=2.0))
+        return np.argsort(-risk, kind="stable")
+
+    @cached_property
     def sure(self) -> Flags:
         """[m] signatures of which one value alone is left, on islands that are not known to contradict."""
         return np.asarray((self.pairs.left() == 1) & self.speaking)

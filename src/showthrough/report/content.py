@@ -14,6 +14,7 @@ import polars as pl
 
 from showthrough import __version__
 from showthrough.auditing.audit import Audit
+from showthrough.auditing.scoring import Scored
 from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
@@ -80,6 +81,7 @@ class AuditContent:
     releases: tuple[Figures, ...]
     together: Figures
     whole_values: Figures | None
+    truth: Figures | None  # beside the publisher's own tables
     certificate: Figures
     numerics: str  # the certificate in words
     premise: str  # what everything leans on
@@ -107,6 +109,8 @@ class AuditContent:
         if self.whole_values is not None:
             found["whole_values"] = self.whole_values.as_dict()
         found |= {"certificate": self.certificate.as_dict(), "summary": list(self.summary)}
+        if self.truth is not None:
+            found["truth"] = self.truth.as_dict()
         if self.contradictions:
             found["contradictions"] = list(self.contradictions)
         if self.locatability is not None:
@@ -131,6 +135,7 @@ def content(
         releases=tuple(figures(release, "audit", "release") for release in audit.releases),
         together=figures(audit.joint, "audit", "together"),
         whole_values=None if whole is None else figures(whole, "audit", "whole_values"),
+        truth=None if audit.scored is None else figures(audit.scored, "audit", "truth"),
         certificate=figures(audit.posterior.certificate.as_dict(), "audit", "certificate"),
         numerics=f"Numerics: {audit.posterior.certificate}.",
         premise=audit.posterior.certificate.premise,
@@ -192,6 +197,8 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
         f"on average"
         + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
     )
+    if (told := audit.scored) is not None:
+        lines += _beside_truth(told)
     lines += [rows.sentence(internal=internal) for rows in audit.posterior.unfilled()]
     post = audit.posterior
     if by_guess := [name for name, r in zip(post.names, post.releases, strict=True) if guessed(post.reader, r, name)]:
@@ -201,6 +208,21 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
             f"What follows from it holds only if they guess right{certain}."
         )
     return [*lines, *audit.posterior.reader.notes()]
+
+
+def _beside_truth(told: Scored) -> list[str]:
+    """How often readers are right, by the publisher's own tables."""
+    certain, right = told.certain
+    many, hit = told.at_least["0.5"]
+    lines = [
+        f"By the publisher's own tables the likeliest value is the true one for {told.right} of {told.persons} "
+        f"persons; about {told.expected:.0f} were to be expected."
+    ]
+    if certain:
+        lines.append(f"Of {_people(certain)} about whom a reader is certain, {right} really have that value.")
+    if many:
+        lines.append(f"Of {_people(many)} about whom a reader is at least 50 % sure, {hit} really have that value.")
+    return lines
 
 
 def _unanswered(audit: Audit) -> list[str]:

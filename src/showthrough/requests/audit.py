@@ -31,7 +31,7 @@ from showthrough.report.formats import Judgement
 from showthrough.report.origin import Origin, relative
 from showthrough.report.page.further import budget
 from showthrough.report.people_table import PeopleTable
-from showthrough.requests.changes import told_changes
+from showthrough.requests.changes import tables_of, told_changes
 from showthrough.said import private
 from showthrough.table.entries import between
 
@@ -142,17 +142,19 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     tell.stage("reading")
     rules, made = request.rules(), Origin.now(request.files())
     releases, register = request.load()
+    own = tables_of(request, releases, request.tables)
     found = auditing.audit(
         releases,
         register=register,
         membership=by_links(releases) if request.link and register is not None else None,
-        changed=told_changes(request, releases, request.tables, otherwise=request.changed),
+        changed=told_changes(own, otherwise=request.changed),
         contradictions=request.contradictions,
         seconds=request.seconds,
         whole_values=request.whole_values,
         policy=rules,
         progress=tell,
     )
+    found = found.beside(own) if own else found
     facts, people = None, None
     if request.people or request.audience == "internal":
         tell.stage("proofs")

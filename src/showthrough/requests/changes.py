@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -17,18 +17,19 @@ from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns
 
 
-def told_changes(
-    history: HistoryEntries, releases: Sequence[Release], tables: Sequence[str], *, otherwise: str
-) -> Changed:
-    """What the tables of a history tell of changed values, and what to do about others."""
-    if not tables:
-        return Changed.of(otherwise)
+def tables_of(history: HistoryEntries, releases: Sequence[Release], tables: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """The publisher's tables as frames of id and value, by the name of the release that each is for."""
     told = telling(releases)
-    if len(tables) != len(told):
+    if tables and len(tables) != len(told):
         raise FieldError("tables", f"names {len(tables)} tables for {len(told)} releases: give one for each, in order.")
-    names = names_of(told)
-    named = zip(names, tables, told, strict=True)
-    own = {name: _own(history, file, release, name) for name, file, release in named}
+    named = zip(names_of(told), tables, told, strict=True) if tables else ()
+    return {name: _own(history, file, release, name) for name, file, release in named}
+
+
+def told_changes(own: Mapping[str, pl.DataFrame], *, otherwise: str) -> Changed:
+    """What the tables of a history tell of changed values, and what to do about others."""
+    if not own:
+        return Changed.of(otherwise)
     found = changes_between(own, id="id", sensitive="value")
     return Changed.of(found, otherwise=otherwise, strict=False)  # a table may hold persons who were suppressed
 

@@ -16,7 +16,7 @@ from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
 from showthrough.report.person import PersonContent, person_content
 from showthrough.requests.audit import AuditRequest, by_links
-from showthrough.requests.changes import told_changes
+from showthrough.requests.changes import tables_of, told_changes
 from showthrough.table.entries import between
 
 
@@ -77,11 +77,12 @@ def run_explain(request: ExplainRequest, progress: Progress | Callable[[str], No
     tell = Progress.of(progress)
     tell.stage("reading")
     releases, register = request.load()
+    own = tables_of(request, releases, request.tables)
     post = infer(
         releases,
         register=register,
         membership=by_links(releases) if request.link and register is not None else None,
-        changed=told_changes(request, releases, request.tables, otherwise=request.changed),
+        changed=told_changes(own, otherwise=request.changed),
         seconds=request.seconds,
         progress=tell,
     )

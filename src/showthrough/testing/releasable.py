@@ -76,10 +76,10 @@ def _history(given: tuple[Any, ...], read: Mapping[str, Any]) -> tuple[list[Any]
 def _from_file(path: str | os.PathLike[str]) -> tuple[list[Any], dict[str, Any]]:
     """What a history file says, as the command understands it."""
     from showthrough.requests.audit import AuditRequest
-    from showthrough.requests.changes import told_changes
+    from showthrough.requests.changes import tables_of, told_changes
 
     request = AuditRequest.read(path)
     releases, register = request.load()
-    changed = told_changes(request, releases, request.tables, otherwise=request.changed)
+    changed = told_changes(tables_of(request, releases, request.tables), otherwise=request.changed)
     asked = {name: getattr(request, name) for name in ("contradictions", "seconds", "whole_values")}
     return list(releases), {"register": register, "changed": changed, **asked}
