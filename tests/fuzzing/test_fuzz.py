@@ -23,7 +23,13 @@ def test_fuzzed_runs_end_well(seed, cases, more):
     command = [sys.executable, "-m", "tests.fuzzing", "--seed", str(seed), "--cases", str(cases), *more]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=850,
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert f"{cases} cases, seed {seed}: 0 findings" in done.stdout
