@@ -195,7 +195,7 @@ def _in_time() -> Iterator[None]:
 
     was = signal.signal(signal.SIGALRM, late)
     signal.alarm(SECONDS)
-    faulthandler.dump_traceback_later(2 * SECONDS, exit=True)  # where no Python runs any more
+    faulthandler.dump_traceback_later(2 * SECONDS, exit=True, file=sys.__stderr__)  # where no Python runs any more
     try:
         yield
     finally:
