@@ -32,13 +32,17 @@ def test_unknown_name_is_an_attribute_error():
 
 def test_import_loads_nothing_heavy():
     script = "import sys, showthrough; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
+    ).stdout.split()
     assert not {"numpy", "scipy", "polars", "rich", "typer", "pydantic"} & set(loaded)
 
 
 def test_the_command_starts_without_the_numerical_libraries():
     script = "import sys, showthrough.cli.main; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
+    ).stdout.split()
     assert not {"numpy", "scipy", "polars"} & set(loaded)
 
 
@@ -48,5 +52,5 @@ def test_small_histories_need_no_scipy():
         "post = st.infer(figure1.releases()); [post.explain(i, v) for i, v, *_ in post.proven().iter_rows()];"
         "print('scipy' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.strip() == "False"

@@ -255,7 +255,7 @@ def _umask() -> int:
 
 def test_as_a_command(home):
     command = [sys.executable, "-m", "showthrough", "audit", "D1.csv", "D2.csv", *ROLES, "--json", "-"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["together"]["certain"] == 3
 
@@ -265,6 +265,6 @@ def test_a_reader_that_left_is_not_a_failed_limit(home, more):
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "showthrough", "audit", "D1.csv", *ROLES, *more]
-    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False, timeout=300)
     os.close(write)
     assert (done.returncode, done.stderr) == (141, "")

@@ -136,7 +136,7 @@ def test_an_interruption_writes_nothing(home, monkeypatch):
         (["--audience", "press", "-o", "R"], "--audience is shareable or internal"),
         (["--strategy", "guarded", "--prefer", "x", "-o", "R"], "prefer is lasting or useful"),
         (["--strategy", "m-invariance", "--merge-overlaps", "-o", "R"], "merge_overlaps is for generalized output"),
-        ([], "Name the release folder"),
+        ([], "names the release folder to write"),
     ],
 )
 def test_bad_options_are_sentences(home, options, part):

@@ -25,6 +25,7 @@ def outcome(*arguments: str) -> dict:
         capture_output=True,
         text=True,
         check=False,
+        timeout=850,
     )
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)

@@ -35,6 +35,7 @@ NOT_WRITTEN = re.compile(r"(no result|nothing) was written|cannot be (written|re
 WRITTEN = re.compile(r"(?<!no result )(?<!nothing )(was|were) written")
 TRUE_CODES = {0: "new", 2: None, 4: "new", 130: None}  # what an exit code says of the state
 MEMORY = "/dev/shm"  # no disk, where there is such a thing: what is tested does not depend on it
+PATIENCE = 600  # seconds
 KILLED = {"SIGTERM": -signal.SIGTERM, "SIGKILL": -signal.SIGKILL, "torn": -signal.SIGKILL}
 
 
@@ -59,6 +60,7 @@ def in_child(home: Path, work: Callable[[], int]) -> int:
     code = 71
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.alarm(PATIENCE)  # a child that hangs is killed, and its point is wrong
         os.chdir(home)
         for number, ending in ((1, ".out"), (2, ".err")):
             os.dup2(os.open(f"{home}{ending}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)

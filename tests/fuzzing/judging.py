@@ -12,6 +12,8 @@ from tests.fuzzing.cases import Case
 from tests.fuzzing.marks import shown
 
 CODES = {0, 1, 2, 3, 4, 130}
+MOST_IDS = 4  # of which a spoilt table may have fewer in the wrong place
+_ID = re.compile(rb"zq7xid\d+")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ufdd0-\ufdd2]")
 
 
@@ -51,6 +53,15 @@ def faults(case: Case, before: dict[str, str], ran: Ran) -> list[str]:
     return found + _files(case, before, ran)
 
 
+def _published(case: Case, after: dict[str, str]) -> list[str]:
+    """Ids stay out of what is published, unless somebody asked for them; a few may stand in other columns."""
+    if case.argv[0] != "publish" or {"--publish-ids", "--quasi-anyway"} & set(case.argv):
+        return []
+    inside = [case.home / name for name in after if name.startswith("out/")]
+    ids = {found.group() for path in inside for found in _ID.finditer(path.read_bytes())}
+    return [f"published {len(ids)} ids"] if len(ids) >= MOST_IDS else []
+
+
 def _one_sentence(err: str) -> bool:
     lines = err.strip().split("\n")
     return len(lines) == 1 and lines[0].startswith("Error: ") and len(lines[0]) < 2000
@@ -65,6 +76,7 @@ def _files(case: Case, before: dict[str, str], ran: Ran) -> list[str]:
     asked |= {f"{word}.link.csv" for word in asked}  # the private link stands beside its release
     new = [name for name in after if name not in before and name not in mine and name.split("/")[0] not in asked]
     found += [f"wrote {name}" for name in new if ".showthrough." not in name]
+    found += _published(case, after)
     if ran.code in (2, 70):
         found += [f"wrote {name} although it failed" for name in after if name not in before]
     if not case.internal and "out.json" in after and "out.json" not in before:

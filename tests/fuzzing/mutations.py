@@ -41,6 +41,7 @@ BARE = [
     "--dry-run", "--quiet", "--overwrite", "--hold-back", "--accept-exposed", "--accept-violations", "--floor",
     "--merge-overlaps", "--enhanced", "--link", "--raw", "--unknown",
 ]  # fmt: skip
+_NANOSECONDS = pl.Datetime("ns")
 OPEN = ("file", "name", "id", "group", "sensitive", "quasi", "count", "kind", "role", "encoding", "values", "register")
 """Entries that name files, columns and releases, which may be shown."""
 
@@ -174,7 +175,10 @@ def _parquet(rng: random.Random, path: Path, argv: list[str]) -> None:
         pl.Series([word("val", d % 2) for d in days]).cast(pl.Categorical),
         pl.Series([dt.datetime(2020, 1, 1, tzinfo=dt.UTC)] * n), pl.Series([int(number(rng)) for _ in days]),
         pl.Series([None if d % 2 else word("id", d) for d in days], dtype=pl.String),
-        pl.Series([0.5 + d for d in days]),
+        pl.Series([0.5 + d for d in days]), pl.Series([-(2**63) + 1 + d for d in days], dtype=whole).cast(_NANOSECONDS),
+        pl.Series([[{"a": word("val", d)}] for d in days]), pl.Series([[d, 1] for d in days], dtype=pl.Array(whole, 2)),
+        pl.Series([2**100 + d for d in days], dtype=pl.Int128), pl.Series([None] * n, dtype=pl.Duration),
+        pl.Series([word("val", d % 2) for d in days]).cast(pl.Enum([word("val", d) for d in range(3)])),
     ]  # fmt: skip
     frame = frame.with_columns(rng.choice(columns).alias(name))
     target = path if path.suffix == ".parquet" else path.with_suffix(".parquet")

@@ -7,6 +7,7 @@ fork, and the pool of Polars starts with its first work.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import importlib
 import io
 import json
@@ -194,9 +195,11 @@ def _in_time() -> Iterator[None]:
 
     was = signal.signal(signal.SIGALRM, late)
     signal.alarm(SECONDS)
+    faulthandler.dump_traceback_later(2 * SECONDS, exit=True, file=sys.__stderr__)  # where no Python runs any more
     try:
         yield
     finally:
+        faulthandler.cancel_dump_traceback_later()
         signal.alarm(0)
         signal.signal(signal.SIGALRM, was)
 
@@ -208,6 +211,7 @@ def _made_apart(seed: int, number: int, home: Path) -> Case:
     if not child:
         try:
             os.close(read)
+            signal.alarm(SECONDS)
             case = make(seed, number, home)
             with os.fdopen(write, "w") as told:
                 json.dump([case.argv, case.outputs], told)

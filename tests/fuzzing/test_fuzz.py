@@ -23,7 +23,13 @@ def test_fuzzed_runs_end_well(seed, cases, more):
     command = [sys.executable, "-m", "tests.fuzzing", "--seed", str(seed), "--cases", str(cases), *more]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=850,
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert f"{cases} cases, seed {seed}: 0 findings" in done.stdout
@@ -63,4 +69,13 @@ def test_what_must_hold_is_noticed_where_it_does_not(tmp_path):
     (tmp_path / "other").unlink()
     (tmp_path / "out").write_text("y")
     assert faults(case, before, Ran(0)) == []
+    (tmp_path / "out").unlink()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "rows.csv").write_text("zq7xid1 zq7xid2 zq7xid3 zq7xid4")
+    publish = Case(tmp_path, ["publish", "a.csv"], ["out"])
+    assert faults(publish, before, Ran(0)) == ["published 4 ids"]
+    assert faults(Case(tmp_path, ["publish", "a.csv", "--publish-ids"], ["out"]), before, Ran(0)) == []
+    (tmp_path / "out" / "rows.csv").unlink()
+    (tmp_path / "out").rmdir()
+    (tmp_path / "out").write_text("y")
     assert "wrote out although it failed" in faults(case, before, Ran(2, "", "Error: no.\n"))

@@ -68,6 +68,32 @@ def test_links_out_of_a_release_folder_are_refused(home, name, relative):
         read_release("D")
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "plan.json", "release.toml"])
+@pytest.mark.timeout(60)
+def test_pipes_in_a_release_folder_are_refused(home, name):
+    """Whoever opens one waits for ever."""
+    (home / "D" / name).unlink()
+    os.mkfifo(home / "D" / name)
+    with pytest.raises(FileError, match=f"{name} is a pipe or a device"):
+        read_release("D")
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_is_no_link(home):
+    (home / "D.link.csv").unlink(missing_ok=True)
+    os.mkfifo(home / "D.link.csv")
+    with pytest.raises(FileError, match="has the name of a private link but is none"):
+        read_release("D")
+
+
+@pytest.mark.parametrize("name", ["../t.csv", "/etc/hostname", "sub/rows.csv"])
+def test_a_manifest_reaches_no_other_folder(home, name):
+    manifest = home / "D" / "release.toml"
+    manifest.write_text(manifest.read_text().replace('"rows.csv"', f'"{name}"'))
+    with pytest.raises(FileError, match=r"release\.toml"):
+        read_release("D")
+
+
 def test_links_inside_a_release_folder_and_to_it_are_fine(home):
     (home / "D" / "rows.csv").rename(home / "D" / "real")
     (home / "D" / "rows.csv").symlink_to("real")

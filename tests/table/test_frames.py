@@ -165,7 +165,9 @@ frame = pd.DataFrame({
 release = Release.bucketized(frame, id="id", sensitive="v", group="g")
 print(infer([release]).of(3), release.records["q"].to_list())
 """
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.stdout == "{'x': 1.0} [1, None, 2, 3]\n", done.stderr
 
 

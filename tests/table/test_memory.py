@@ -165,6 +165,15 @@ def test_many_columns_are_not_compared_with_each_other(tmp_path):
     before = peak()
     csv_text.check(",".join(names).encode() + b"\\n" + b",".join([b"1"] * 200_000) + b"\\n", "x.csv")
     check_parts([("quasi", name) for name in names])
+    import polars as pl
+    from showthrough.errors import InputError
+    from showthrough.table.frames import need_columns, need_header
+    frame = pl.DataFrame({name: ["x"] for name in names[:20_000]})
+    need_header(frame, "x.csv")
+    try:
+        need_columns(frame, ["c0", "c7x"], "x.csv")
+    except InputError as problem:
+        assert len(str(problem)) < 2000 and str(problem).endswith(" and 19900 more."), problem
     """
     assert grown(code, tmp_path, cpu=60) < 500 * MB
 

@@ -61,8 +61,7 @@ def say(message: str, *, lines: bool = False) -> None:
 
 
 def interrupted() -> NoReturn:
-    """End as whoever presses Ctrl-C expects."""
-    say(f"Interrupted: {outcome.what_was_written()}.")
+    """End as whoever presses Ctrl-C expects; `ending.run` says what was written."""
     raise typer.Exit(INTERRUPTED) from None
 
 

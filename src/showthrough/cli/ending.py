@@ -68,6 +68,8 @@ def _code(command: Callable[[], object], interruption: _Interruption, *, debug: 
     try:
         code = command()
         code = code if isinstance(code, int) else 0
+        if code == INTERRUPTED:  # said here, as Typer turns interruptions into this code without a word
+            _say(f"Interrupted: {outcome.what_was_written()}.")
         return INTERRUPTED if interruption.came and code else code
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else BAD_INPUT

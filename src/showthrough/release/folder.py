@@ -21,6 +21,7 @@ from showthrough.release.parts import Source
 from showthrough.release.roles import make_roles
 from showthrough.release.typed import type_name, typed
 from showthrough.storage.leftovers import settle, steady
+from showthrough.storage.staged import special
 from showthrough.storage.system import write_bytes
 from showthrough.storage.unit import Unit
 from showthrough.table.files import parse_table, read_bytes
@@ -247,13 +248,15 @@ def checked_bytes(path: Path, sha256: str) -> bytes:
 def refuse_links_out(home: Path) -> None:
     """A release folder that somebody hands on must not read other files of whoever opens it."""
     try:
-        links = sorted(path for path in home.iterdir() if path.name in _OWN_FILES and path.is_symlink())
+        own = sorted(path for path in home.iterdir() if path.name in _OWN_FILES)
     except OSError:  # the manifest is sought next, and says so
         return
     root = os.path.realpath(home)
-    for path in links:
-        if os.path.dirname(os.path.realpath(path)) != root:
+    for path in own:
+        if path.is_symlink() and os.path.dirname(os.path.realpath(path)) != root:
             raise FileError(f"{path} is a link out of the release folder: put the file itself there.")
+        if special(path):
+            raise FileError(f"{path} is a pipe or a device: put a file there.")
 
 
 def _read(path: Path, sha256: str, types: Mapping[str, str]) -> pl.DataFrame:

@@ -66,6 +66,8 @@ def beside(folder: str | os.PathLike[str]) -> Path:
 
 def is_link(path: Path, *, advice: str = "") -> bool:
     """Whether a file is a link that was written here, and may be replaced with its release."""
+    if not path.is_file():
+        return False  # a pipe would let us wait
     try:
         with open(path, "rb") as stream:
             return stream.read(len(_MARK)) == _MARK

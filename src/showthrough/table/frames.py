@@ -15,6 +15,7 @@ from showthrough.said import private
 KINDS = "text, whole numbers, numbers, truth values, dates or times"
 
 _FAULTS = (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError)
+_LOOKED_AT, _LISTED = 500, 100  # columns: of tables with very many, some tell enough
 _FIRST_DAY, _LAST_DAY, _DAY = -719162, 2932896, 86400  # the years 1 to 9999 in days since 1970; seconds
 _EXACT = 2**53  # whole numbers up to here are exact as Float64
 
@@ -109,11 +110,12 @@ def need_header(frame: pl.DataFrame, where: str) -> None:
 
     Without a header a person's record would pass for the names of columns, and messages name columns.
     """
-    alike = sum(_like_a_cell(name, frame[name]) for name in frame.columns)
-    if frame.width and 2 * alike >= frame.width:
+    looked = frame.columns[:: max(1, -(-frame.width // _LOOKED_AT))]
+    alike = sum(_like_a_cell(name, frame[name]) for name in looked)
+    if looked and 2 * alike >= len(looked):
         raise InputError(
             f"{where}: the first row looks like a record and not like the names of the columns ({alike} of "
-            f"{frame.width} look like the cells below them). Put a row of names above it, or name columns with quasi= "
+            f"{len(looked)} look like the cells below them). Put a row of names above it, or name columns with quasi= "
             "if they are names.",
             parameters=("quasi",),
         )
@@ -145,7 +147,8 @@ def need_columns(frame: pl.DataFrame, names: Iterable[str], where: str) -> None:
     close = [alike[key] for key in [name.strip().lower()] if key in alike]
     close = close or get_close_matches(name, frame.columns, n=1, cutoff=0.6)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    exist = ", ".join(repr(c) for c in frame.columns)
+    more = f" and {frame.width - _LISTED} more" if frame.width > _LISTED else ""
+    exist = ", ".join(repr(c) for c in frame.columns[:_LISTED]) + more
     lead = f"{where} has no column {name!r}."
     full = f"{lead}{hint} Its columns are: {exist}."
     named = any(n.strip().lower() in alike for n in asked) and not set(frame.columns) <= set(asked)
