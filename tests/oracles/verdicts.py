@@ -29,7 +29,9 @@ def broken(
             spread = [math.exp(-sum(p * math.log(p) for p in row.values() if p > 0)) for row in people.values()]
             broke = any(s < limit * (1 - 1e-3) for s in spread)
         elif rule == "max_gain":
-            grown = [p - before[who].get(v, 0.0) for who, row in people.items() if who in before for v, p in row.items()]
+            grown = [
+                p - before[who].get(v, 0.0) for who, row in people.items() if who in before for v, p in row.items()
+            ]
             broke = any(g > limit + AT for g in grown)
         elif rule == "k":
             broke = min(sizes) < limit
