@@ -39,7 +39,11 @@ if TYPE_CHECKING:
     from showthrough.inference.proof import Proof as Proof
     from showthrough.measuring.measure import Utility as Utility
     from showthrough.measuring.utility import utility as utility
+    from showthrough.policy.decision import Decision as Decision
     from showthrough.policy.policy import Policy as Policy
+    from showthrough.policy.rules import PolicyException as PolicyException
+    from showthrough.policy.rules import Rules as Rules
+    from showthrough.policy.rules_file import read_policy as read_policy
     from showthrough.register.changed import Changed as Changed
     from showthrough.register.changed import changes_between as changes_between
     from showthrough.register.history_file import read_history as read_history
@@ -62,6 +66,7 @@ _HOME = {
     "Certificate": "showthrough.inference.certificate",
     "Changed": "showthrough.register.changed",
     "Check": "showthrough.criteria.criterion",
+    "Decision": "showthrough.policy.decision",
     "DeltaDisclosure": "showthrough.criteria.delta_disclosure",
     "DeltaPresence": "showthrough.criteria.population",
     "Dissimilarity": "showthrough.criteria.dissimilarity",
@@ -76,6 +81,9 @@ _HOME = {
     "Proof": "showthrough.inference.proof",
     "RecursiveLDiversity": "showthrough.criteria.l_diversity",
     "Policy": "showthrough.policy.policy",
+    "PolicyException": "showthrough.policy.rules",
+    "Rules": "showthrough.policy.rules",
+    "read_policy": "showthrough.policy.rules_file",
     "Register": "showthrough.register.register",
     "anonymize": "showthrough.republishing.anonymize",
     "Release": "showthrough.release.release",
@@ -102,6 +110,7 @@ __all__ = [
     "Certificate",
     "Changed",
     "Check",
+    "Decision",
     "DeltaDisclosure",
     "DeltaPresence",
     "Dissimilarity",
@@ -113,12 +122,14 @@ __all__ = [
     "KMap",
     "MUniqueness",
     "Policy",
+    "PolicyException",
     "Posterior",
     "Proof",
     "RecursiveLDiversity",
     "Register",
     "Release",
     "Risk",
+    "Rules",
     "TCloseness",
     "Utility",
     "__version__",
@@ -129,6 +140,7 @@ __all__ = [
     "infer",
     "levels",
     "read_history",
+    "read_policy",
     "read_register",
     "read_release",
     "risk",

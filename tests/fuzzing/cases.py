@@ -39,7 +39,7 @@ def make(seed: int, number: int, home: Path) -> Case:
     for _ in range(rng.choice([0, 0, 1, 1, 1, 1, 2, 3])):
         spoil = mutations.files if rng.random() < 0.7 else mutations.options
         spoil(rng, case.home, case.argv)
-    if rng.random() < 0.1:
+    if rng.random() < 0.1 and case.argv[0] not in ("policy", "ci"):
         case.argv += ["--audience", "internal"]
     return case
 
@@ -53,6 +53,55 @@ def _outputs(world: World, case: Case) -> Case:
         case.argv += ["--people", "people.csv"]
         case.outputs.append("people.csv")
     return case
+
+
+def _policy(world: World, home: Path) -> list[str]:
+    """Options with limits, from a file or plain ones, and perhaps other formats."""
+    rng = world.rng
+    limits = [
+        "certain = 0", "certain = false", "max_posterior = 0.5\nover_posterior = 0.2", "max_gain = 0.2", "k = 2",
+        "min_anonymity = 2", "impossible = 3\nintegral = 'required'\nseconds = 1", "entropy_l = 1.5", "t = 0.4",
+        "proximity = [1, 0.5]", "epsilon = 1.0", "recursive = [2, 2]",
+    ]  # fmt: skip
+    text = "version = 1\n" if rng.random() < 0.5 else ""
+    for table in rng.choice([["block"], ["block", "review"], ["review"]]):
+        text += f"[{table}]\n" + "".join(f"{line}\n" for line in rng.sample(limits, rng.randint(1, 3)))
+    if rng.random() < 0.5:
+        day = rng.choice(["2001-01-01", "2999-01-01"])
+        text += f'[[exceptions]]\nrule = "certain"\nreason = "why"\nowner = "who"\nexpires = {day}\n'
+    (home / "policy.toml").write_text(text)
+    plain = [
+        ["--max-posterior", "0.5"],
+        ["--certain", "1"],
+        ["--k", "2"],
+        ["--max-gain", "0.3", "--min-anonymity", "2"],
+    ]
+    argv = rng.choice([["--policy", "policy.toml"], ["--policy", "policy.toml"], rng.choice(plain)])
+    return argv + rng.choice([[], ["--format", rng.choice(["json", "junit", "sarif", "markdown"])]])
+
+
+def audit_policy(world: World, home: Path) -> Case:
+    """Releases under a policy, in every format."""
+    case = world.rng.choice([audit_buckets, audit_buckets, audit_located, audit_history])(world, home)
+    case.argv += _policy(world, home)
+    for option, name in (("--junit", "out.xml"), ("--sarif", "out.sarif"), ("--markdown", "out.md")):
+        if world.rng.random() < 0.4:
+            case.argv += [option, name]
+            case.outputs.append(name)
+    return case
+
+
+def policy_commands(world: World, home: Path) -> Case:
+    """Policy files written and explained, snippets for pipelines, checks in other formats."""
+    _policy(world, home)
+    write(home, "b.csv", world.bucketized(0))
+    ways = [
+        ["policy", "explain", "policy.toml"], ["policy", "explain", "policy.toml"], ["policy", "init", "-o", "out"],
+        ["policy", "init", "--preset", "strict"], ["ci", "github", "--policy", "policy.toml"], ["ci", "dbt"],
+        ["check", "b.csv", *BUCKETS, "--k", "2", "--format", "sarif", "--junit", "out.xml"],
+        ["check", "b.csv", *BUCKETS, "--k", "9", "--format", "markdown", "--sarif", "out.sarif"],
+    ]  # fmt: skip
+    return Case(home, world.rng.choice(ways), ["out", "out.xml", "out.sarif"])
 
 
 def audit_buckets(world: World, home: Path) -> Case:
@@ -215,6 +264,7 @@ def _frame(rows: Rows) -> pl.DataFrame:
 
 SCENARIOS: list[Callable[[World, Path], Case]] = [
     audit_buckets, audit_buckets, audit_pair, audit_located, audit_located, audit_history, check_plain, check_plain,
-    check_other, check_folder, publish_table, publish_table, publish_table, publish_next,
+    check_other, check_folder, publish_table, publish_table, publish_table, publish_next, audit_policy, audit_policy,
+    policy_commands,
 ]  # fmt: skip
 """Drawn evenly; the demo takes no input and is tested beside."""

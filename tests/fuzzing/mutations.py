@@ -26,6 +26,7 @@ WORDS = [
     "", "-1", "0", "1", "2", "3.5", "nan", "inf", "1e9", "x", "*", "a=b", "=", "1,2", "1,2,3", "pid", "zip", "zip,age",
     "disease", "count", "none.csv", ".", "-", "R0", "raw.csv", "age=1:0", "g0=raw.csv", "\x1b[2J", "a\nb", "utf-16",
     "latin-1", "all", "no", "required", "equal", "hierarchy", "bucketized", "counted", "generalized", "999999",
+    "policy.toml", "json", "junit", "sarif", "markdown", "0.01",
 ]  # fmt: skip
 FLAGS = [
     "--k", "--id", "--sensitive", "--group", "--quasi", "--count", "--kind", "--values", "--encoding", "--hierarchy",
@@ -35,15 +36,19 @@ FLAGS = [
     "--value-map", "--missing", "--spread", "--locate", "--changed", "--contradictions", "--bounds", "--method",
     "--suppress", "--coding", "--cells", "--strategy", "--max-posterior", "--max-gain", "--certain", "--integral",
     "--repair", "--proximity", "--impossible", "--prefer", "--plan", "--name", "--format", "--seed", "--others",
-    "--suppressed", "--queries", "--whole-values",
+    "--suppressed", "--queries", "--whole-values", "--policy", "--over-posterior", "--min-anonymity", "--junit",
+    "--sarif", "--markdown", "--preset", "--history",
 ]  # fmt: skip
 BARE = [
     "--dry-run", "--quiet", "--overwrite", "--hold-back", "--accept-exposed", "--accept-violations", "--floor",
     "--merge-overlaps", "--enhanced", "--link", "--raw", "--unknown",
 ]  # fmt: skip
 _NANOSECONDS = pl.Datetime("ns")
-OPEN = ("file", "name", "id", "group", "sensitive", "quasi", "count", "kind", "role", "encoding", "values", "register")
-"""Entries that name files, columns and releases, which may be shown."""
+OPEN = (
+    "file", "name", "id", "group", "sensitive", "quasi", "count", "kind", "role", "encoding", "values", "register",
+    "reason", "owner", "release",
+)  # fmt: skip
+"""Entries that name files, columns and releases, or say why a policy has an exception, which may be shown."""
 
 
 def files(rng: random.Random, home: Path, argv: list[str]) -> None:

@@ -91,7 +91,9 @@ def score(found: pl.DataFrame) -> Scored:
     for k in range(STEPS):
         low, high = k / STEPS, (k + 1) / STEPS
         inside = (p >= low - _ROUNDING) & (p < (high - _ROUNDING if k + 1 < STEPS else 2.0))
-        steps.append(CalibrationStep(low, high, int(inside.sum()), float(p.filter(inside).sum()), int((inside & right).sum())))
+        steps.append(
+            CalibrationStep(low, high, int(inside.sum()), float(p.filter(inside).sum()), int((inside & right).sum()))
+        )
     return Scored(
         persons=known.height,
         unknown=found.height - known.height,

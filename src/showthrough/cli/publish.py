@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from showthrough.cli import options
-from showthrough.cli.common import INCONCLUSIVE, errors_as_sentences, live
+from showthrough.cli.common import errors_as_sentences, live
 from showthrough.errors import InputError
 from showthrough.table.unpacking import unpacked_up_to
 
 if TYPE_CHECKING:
     from showthrough.policy.policy import Policy
-
-BROKEN = 1
 
 
 def publish(
@@ -133,6 +132,7 @@ def publish(
     seconds: Annotated[float, typer.Option(min=1, help="Guard: time limit.")] = 600.0,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same release.")] = 0,
     encoding: options.Encoding = None,
+    json: options.Json = None,
     unpacked: options.Unpacked = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
@@ -141,6 +141,7 @@ def publish(
         from showthrough.cli.inputs import codings, columns, numbers, pairs
         from showthrough.cli.inputs import proximity as near
         from showthrough.cli.output import show_compared, show_link, show_published
+        from showthrough.cli.writing import as_started, check_targets, give_json
         from showthrough.criteria.criteria_entries import CriteriaEntries
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
@@ -171,20 +172,24 @@ def publish(
             "publish_ids": publish_ids, "quasi_anyway": tuple(quasi_anyway or ()), "audience": audience,
         }  # fmt: skip
         request = PublishRequest.from_dict(entries)
+        check_targets([] if json in (None, "-") else [Path(str(json))], request.files())
+        shown = not quiet and json != "-"
         with live(quiet=quiet) as progress:
             compared = run_compare(request, progress) if dry_run else None
-            told = None if quiet else show_published  # first, so that output that nobody gets leaves nothing behind
+            told = show_published if shown else None  # first, so that output that nobody gets leaves nothing behind
             result = None if dry_run else run_publish(request, progress, before_writing=told)
         if compared is not None:
-            show_compared(compared)
+            if shown:
+                show_compared(compared)
+            give_json(json, replace(compared.content(), made=as_started(compared.made)).as_json(), private=False)
         if result is None:
             return
-        if not quiet:
+        if shown:
             show_link(result)
-    if not result.holds:
-        raise typer.Exit(BROKEN)
-    if not result.conclusive:
-        raise typer.Exit(INCONCLUSIVE)
+        content = replace(result.content(), made=as_started(result.made))
+        give_json(json, content.as_json(), private=audience == "internal")
+    if content.verdict.exit_code:
+        raise typer.Exit(content.verdict.exit_code)
 
 
 def _policy(limits: Mapping[str, Any], certain: int, integral: str, *, needed: bool) -> Policy | None:

@@ -58,6 +58,15 @@ def write_together(
         unit.commit()
 
 
+def give_json(target: str | None, told: Mapping[str, Any], *, private: bool) -> None:
+    """To stdout, to a file, or nowhere."""
+    if target == "-":
+        print_bytes(as_json(told))
+    elif target is not None:
+        sys.stdout.flush()
+        write_together([(Path(target), as_json(told), private)])
+
+
 def as_started(made: Origin) -> Origin:
     """With the command of this process, if it is ours."""
     name = Path(sys.argv[0]).name if sys.argv else ""

@@ -44,7 +44,7 @@ RULES = (*JOINT, *CRITERIA, *BUDGET)
 """Every limit that a policy can set, by the name of its field, in the order of every list."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Policy:
     """Limits; one that is None is not set.
 
@@ -96,6 +96,10 @@ class Policy:
         if not self.limits():
             raise InputError("A policy without any limit allows everything: set one, such as max_posterior=0.5.")
         assert self.criteria is not None  # checks them
+
+    def __repr__(self) -> str:
+        told = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"Policy({', '.join(told)})"
 
     def limits(self) -> dict[str, Any]:
         """The limits that are set, by name, in the order of every list."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
 from showthrough.errors import FieldError, InputError
 from showthrough.policy.decision import Decision, Reason, Severity, UsedException, decision
 from showthrough.policy.phrases import people
 from showthrough.policy.policy import RULES, Policy
+from showthrough.table import toml_text
+
+VERSION = 1  # of policy files
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Rules:
     review: Policy | None = None
     exceptions: tuple[PolicyException, ...] = ()
     file: str | None = field(default=None, compare=False)
-    lines: Mapping[str, int] = field(default_factory=dict, compare=False)  # "block.certain", "exceptions.0" → line
+    lines: tuple[tuple[str, int], ...] = field(default=(), compare=False, repr=False)  # ("block.certain", 3), …
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "exceptions", tuple(self.exceptions))
@@ -85,12 +88,23 @@ class Rules:
         given: list[tuple[Severity, Policy | None]] = [("block", self.block), ("review", self.review)]
         return [(severity, policy) for severity, policy in given if policy is not None]
 
+    def to_toml(self) -> str:
+        """As the text of a policy file, without comments."""
+        found: dict[str, Any] = {"version": VERSION}
+        for name, policy in self.tables():
+            found[name] = _limits_as_toml(policy)
+        if self.exceptions:
+            found["exceptions"] = [
+                {f.name: value for f in fields(one) if (value := getattr(one, f.name)) is not None}
+                for one in self.exceptions
+            ]
+        return toml_text.document(found)
+
     def line(self, *path: str | int) -> int | None:
         """The line of the file on which an entry stands; that of its table where it is a default."""
-        for end in range(len(path), 0, -1):
-            if found := self.lines.get(".".join(map(str, path[:end]))):
-                return found
-        return None
+        known = dict(self.lines)
+        places = (".".join(map(str, path[:end])) for end in range(len(path), 0, -1))
+        return next((known[place] for place in places if place in known), None)
 
     def decide(
         self, reasons: Sequence[Reason], *, doubts: Sequence[str] = (), today: dt.date | None = None
@@ -127,3 +141,10 @@ class Rules:
 def rules_of(given: Policy | Rules) -> Rules:
     """A policy alone blocks."""
     return given if isinstance(given, Rules) else Rules(block=given)
+
+
+def _limits_as_toml(policy: Policy) -> dict[str, Any]:
+    """What differs from the defaults, and ``certain`` always: left out it means 0 in one table, none in the other."""
+    told = {f.name: getattr(policy, f.name) for f in fields(policy) if getattr(policy, f.name) != f.default}
+    told["certain"] = False if policy.certain is None else policy.certain
+    return {name: limit for name, limit in told.items() if limit is not None}

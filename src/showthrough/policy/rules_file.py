@@ -15,14 +15,13 @@ from typing import Any
 
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.policy.policy import Policy
-from showthrough.policy.rules import PolicyException, Rules
+from showthrough.policy.rules import VERSION, PolicyException, Rules
 from showthrough.said import private
 from showthrough.table import toml_lines, toml_text
 from showthrough.table.files import read_bytes
 
 PRESETS = ("strict", "research", "internal")
 TOP = ("version", "block", "review", "exceptions")
-VERSION = 1
 _TABLES = "[block], [review] and [[exceptions]]"
 _MEANT = {
     "max_certain": "certain", "max_impossible": "impossible", "posterior": "max_posterior", "gain": "max_gain",
@@ -57,32 +56,9 @@ def parse(raw: bytes | str, where: str) -> Rules:
     block, review = (page.policy(name, given[name]) if name in given else None for name in ("block", "review"))
     excused = tuple(page.exception(k, entry) for k, entry in enumerate(given.get("exceptions", [])))
     try:
-        return Rules(block, review, excused, file=where, lines=page.lines)
+        return Rules(block, review, excused, file=where, lines=tuple(page.lines.items()))
     except InputError as problem:
         raise FileError(f"{where}: {problem.said}") from None
-
-
-def text_of(rules: Rules) -> str:
-    """Rules as the text of a policy file, without comments."""
-    found: dict[str, Any] = {"version": VERSION}
-    for name, policy in rules.tables():
-        found[name] = _limits_as_toml(policy)
-    if rules.exceptions:
-        found["exceptions"] = [
-            {f.name: value for f in fields(one) if (value := getattr(one, f.name)) is not None}
-            for one in rules.exceptions
-        ]
-    return toml_text.document(found)
-
-
-def _limits_as_toml(policy: Policy) -> dict[str, Any]:
-    """What differs from the defaults, and ``certain`` always: left out it means 0 in one table, none in the other."""
-    changed = {f.name: getattr(policy, f.name) for f in fields(policy) if getattr(policy, f.name) != f.default}
-    return {"certain": False if policy.certain is None else policy.certain, **_without_none(changed)}
-
-
-def _without_none(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: entry for name, entry in given.items() if entry is not None and name != "certain"}
 
 
 class _Page:

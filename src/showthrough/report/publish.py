@@ -9,12 +9,17 @@ from typing import Any
 
 import polars as pl
 
+from showthrough import __version__
 from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criterion import Check
+from showthrough.policy.decision import Verdict
 from showthrough.release.link import beside
 from showthrough.release.release import Release
 from showthrough.report.check import LABELS
 from showthrough.report.figure import Figure, Figures, figures, plain
+from showthrough.report.origin import Origin
+
+VERSION = 1
 
 MEANINGS = {
     "persons": "Persons whose records are published.",
@@ -50,6 +55,20 @@ class PublishContent:
     link: str | None  # the file that says who is in which group
     exposed: int
     exposed_ids: tuple[str, ...] | None
+    holds: bool = True
+    conclusive: bool = True
+    audience: str = "shareable"
+    made: Origin | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Block if a criterion fails, inconclusive if the guard's time left open whether its policy holds."""
+        return Verdict.BLOCK if not self.holds else Verdict.PASS if self.conclusive else Verdict.INCONCLUSIVE
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that is written as JSON; its schema is publish.schema.json."""
+        found = {**_header("publish", self.audience, self.made), "verdict": str(self.verdict), **self.as_dict()}
+        return {**found, "folder": None if self.folder is None else Path(self.folder).name}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -63,6 +82,17 @@ class PublishContent:
             "words": self.words.split("\n"),
             **({} if self.exposed_ids is None else {"exposed": list(self.exposed_ids)}),
         }
+
+
+def _header(schema: str, audience: str, made: Origin | None) -> dict[str, Any]:
+    """What every JSON object begins with."""
+    return {
+        "schema": f"showthrough.{schema}",
+        "version": VERSION,
+        "showthrough": __version__,
+        "audience": audience,
+        "made": None if made is None else made.as_dict(),
+    }
 
 
 def publish_content(release: Release, *, folder: Path | None, audience: str) -> PublishContent:
@@ -88,6 +118,9 @@ def publish_content(release: Release, *, folder: Path | None, audience: str) -> 
         link=str(link) if link is not None and link.exists() else None,
         exposed=len(made.exposed),
         exposed_ids=tuple(made.exposed) if audience == "internal" else None,
+        holds=all(check.holds for check in made.checks),
+        conclusive=made.guard is None or bool(made.guard.review.conclusive),
+        audience=audience,
     )
 
 
@@ -116,6 +149,11 @@ class ComparisonContent:
     """All strategies for the next release."""
 
     strategies: tuple[StrategyContent, ...]
+    made: Origin | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that is written as JSON."""
+        return {**_header("compare", "shareable", self.made), **self.as_dict()}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -81,7 +81,7 @@ class AuditRequest(HistoryEntries):
         limits: dict[str, Any] = {name: None if limit is False else limit for name, limit in self.limits.items()}
         if rules is None:
             return Rules(block=Policy(**limits))
-        kept = {k: line for k, line in rules.lines.items() if k.removeprefix("block.") not in limits}
+        kept = tuple((name, line) for name, line in rules.lines if name.removeprefix("block.") not in limits)
         block = Policy(**limits) if rules.block is None else replace(rules.block, **limits)
         return replace(rules, block=block, lines=kept)
 

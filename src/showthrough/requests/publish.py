@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from showthrough.progress import Progress
 from showthrough.release import folder as folders
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
+from showthrough.report.origin import Origin
 from showthrough.report.publish import ComparisonContent, PublishContent, comparison_content, publish_content
 from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.compare import compare
@@ -86,6 +87,11 @@ class PublishRequest(Entries):
         for name, least in (("suppression_limit", 0), ("passes", 0), ("seconds", 1), ("seed", 0)):
             between(name, getattr(self, name), least)
 
+    def files(self) -> list[Path]:
+        """Everything that is read."""
+        named = (self.table, self.population, self.plan, *self.hierarchies.values(), *self.history)
+        return [Path(name) for name in named if name is not None]
+
     def arguments(self) -> dict[str, Any]:
         """What `anonymize` is called with, beside the table, the strategy and the policy."""
         trees = {c: Hierarchy.read(file) for c, file in self.hierarchies.items()}
@@ -114,6 +120,7 @@ class PublishResult:
     request: PublishRequest
     release: Release
     folder: Path | None
+    made: Origin
 
     @property
     def holds(self) -> bool:
@@ -128,7 +135,8 @@ class PublishResult:
 
     def content(self) -> PublishContent:
         """What a report says to the audience of the request."""
-        return publish_content(self.release, folder=self.folder, audience=self.request.audience)
+        told = publish_content(self.release, folder=self.folder, audience=self.request.audience)
+        return replace(told, made=self.made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +145,11 @@ class CompareResult:
 
     request: PublishRequest
     strategies: pl.DataFrame
+    made: Origin
 
     def content(self) -> ComparisonContent:
         """What a report says; nobody is named in it."""
-        return comparison_content(self.strategies)
+        return replace(comparison_content(self.strategies), made=self.made)
 
 
 def run_publish(
@@ -161,7 +170,8 @@ def run_publish(
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
         table, arguments = _read(request, tell)
         release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell, **arguments)
-        result = PublishResult(request, release, None if request.folder is None else Path(request.folder))
+        folder, made = None if request.folder is None else Path(request.folder), Origin.now(request.files())
+        result = PublishResult(request, release, folder, made)
         if before_writing is not None:
             before_writing(result)
         if request.folder is None or home is None:
@@ -210,7 +220,7 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
         changed=request.changed,
         progress=tell,
     )
-    return CompareResult(request, found)
+    return CompareResult(request, found, Origin.now(request.files()))
 
 
 def _read(request: PublishRequest, tell: Progress) -> tuple[pl.DataFrame, dict[str, Any]]:
