@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.inference.certificate import Status
+from showthrough.policy.decision import Decision, Reason
 from showthrough.report.page.bands import COMPARISON
 from showthrough.report.page.blocks import Bullets, Code, Note, PlainTable, Section, Words
 from showthrough.report.page.gathered import Gathered, shown
@@ -18,12 +19,17 @@ from showthrough.report.printable import printable
 _OUTCOMES = {"within": "within", "over": "over", "open": "not known", "excepted": "excepted"}
 _RULES = {
     "max_posterior": "anybody's probability",
+    "over_posterior": "persons over a probability",
     "certain": "persons certain",
     "impossible": "values ruled out",
     "max_gain": "gain by the newest release",
+    "min_anonymity": "values that stay possible",
     "proximity": "probability of a near value",
-    "integral": "over whole values",
     "k": "k-anonymity",
+    "distinct_l": "distinct l-diversity",
+    "frequency_l": "frequency l-diversity",
+    "entropy_l": "entropy l-diversity",
+    "t": "t-closeness",
 }
 
 
@@ -46,48 +52,32 @@ def criteria_section(g: Gathered) -> Section:
     )
 
 
-def _policy(decision: Any) -> list[PlainTable | Bullets]:
+def _policy(decision: Decision) -> list[PlainTable | Bullets]:
+    """Every limit with what became of it, then what makes all of it doubtful, and exceptions."""
     rows = tuple(
-        (
-            _rule(reason),
-            str(_said(reason.found)),
-            str(_said(reason.limit)),
-            reason.severity,
-            _OUTCOMES.get(reason.outcome, reason.outcome),
-        )
-        for reason in decision.reasons
+        (_rule(r), _OUTCOMES[r.outcome], f"asks for {r.severity}" if r.severity == "review" else "blocks", r.said)
+        for r in decision.reasons
     )
-    grid = PlainTable(
-        ("Limit", "Now", "Allowed", "If over", "Outcome"),
+    caption = f"The verdict is the worst of these lines. {COMPARISON}"
+    table = PlainTable(
+        ("Limit", "Outcome", "If over, it", "What was found"),
         rows,
-        caption=f"The verdict is the worst of these lines. {COMPARISON}",
+        caption=caption,
         title="Against the policy",
         stacked=True,
     )
-    found: list[PlainTable | Bullets] = [grid]
-    told = tuple(str(reason.said) for reason in decision.reasons if reason.outcome != "within")
-    return [*found, Bullets("In words", told)] if told else found
+    found: list[PlainTable | Bullets] = [table]
+    if decision.doubts:
+        found.append(Bullets("What makes all of it doubtful", decision.doubts))
+    if decision.exceptions:
+        told = tuple(f"{e.said} ({e.owner}: {e.reason}; until {e.expires})" for e in decision.exceptions)
+        found.append(Bullets("Exceptions", told))
+    return found
 
 
-def _rule(reason: Any) -> str:
+def _rule(reason: Reason) -> str:
     word = _RULES.get(reason.rule, reason.rule.replace("_", " "))
     return f"{word}, {shown(reason.release)}" if reason.release else word
-
-
-def _said(found: Any) -> str:
-    if found is None:
-        return ""
-    if isinstance(found, bool | str):
-        return str(found)
-    if isinstance(found, int):
-        return count(found)
-    return (
-        f"{found:.4g}"
-        if isinstance(found, float)
-        else ", ".join(map(_said, found))
-        if isinstance(found, tuple | list)
-        else str(found)
-    )
 
 
 _TIES = {

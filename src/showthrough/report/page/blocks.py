@@ -83,6 +83,7 @@ class Case:
     now: str
     since: str
     proof: tuple[str, ...]
+    summary: str = ""  # of a proof that is too long to stand there
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from showthrough.table.arrays import Ints, Reals
 
 MOST_CASES = 12
 SECONDS = 10.0  # for all proofs
+TOO_LONG = (f"The proof takes more than {PROOF_STEPS} steps.",)
+LONG = 420  # letters of a proof that is told in one sentence first
 
 
 def cases(further: Further, needs: tuple[Need, ...] | None) -> tuple[Case, ...]:
@@ -26,31 +28,33 @@ def cases(further: Further, needs: tuple[Need, ...] | None) -> tuple[Case, ...]:
     order = _order(certain, was, post.largest())
     ids, best, deadline = post.ids, post.best(), time.monotonic() + SECONDS
     parts = best["release"] if "release" in best.columns else None
-    found = []
-    for p in order[:MOST_CASES].tolist():
+    found: list[Case] = []
+    later: list[Case] = []  # whose proof is long: they are shown if there is room
+    for p in order[: 3 * MOST_CASES].tolist():
         value, sure = best["value"][p], bool(certain[p])
         part = None if parts is None else parts[p]
-        proof = _proof(further, ids[p], value, part, deadline) if sure else ()
-        now = "now certain" if was[p] != 1 else "certain already"
+        proof, brief = _proof(further, ids[p], value, part, deadline) if sure else ((), "")
         chance = float(post.largest()[p])
-        found.append(
-            Case(
-                id=str(ids[p]) if part is None else f"{ids[p]} (as in {part})",
-                value=str(value),
-                before=_before(float(was[p]), before is not None),
-                certain=now if sure else "",
-                now="" if sure or np.isnan(chance) else f"now {percent(chance)}",
-                since=_since(further, p, needs) if sure else "",
-                proof=proof,
-            )
+        case = Case(
+            id=str(ids[p]) if part is None else f"{ids[p]} (as in {part})",
+            value=str(value),
+            before=_before(float(was[p]), before is not None),
+            certain=("now certain" if was[p] != 1 else "certain already") if sure else "",
+            now="" if sure or np.isnan(chance) else f"now {percent(chance)}",
+            since=_since(further, p, needs) if sure else "",
+            proof=proof,
+            summary=brief,
         )
-    return tuple(found)
+        (found if proof != TOO_LONG else later).append(case)
+        if len(found) == MOST_CASES:
+            break
+    return (*found, *later)[:MOST_CASES]
 
 
 def _order(certain: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], was: Reals, largest: Reals) -> Ints:
-    """The certain, those who were safest before at the top; where nobody is, the likeliest guesses of 50 % and more."""
+    """The certain, the safest before first, newcomers last; where nobody is, the likeliest guesses from 50 % on."""
     people = np.flatnonzero(certain if certain.any() else np.nan_to_num(largest) >= 0.5)
-    keys = np.where(certain, np.nan_to_num(was, nan=0.0), 2 - np.nan_to_num(largest))[people]
+    keys = np.where(certain, np.nan_to_num(was, nan=0.99), 2 - np.nan_to_num(largest))[people]
     return people[np.lexsort((people, keys, ~certain[people]))]
 
 
@@ -77,14 +81,18 @@ def _since(further: Further, person: int, needs: tuple[Need, ...] | None) -> str
     return "; ".join(words)
 
 
-def _proof(further: Further, id: object, value: object, part: str | None, deadline: float) -> tuple[str, ...]:
+def _proof(
+    further: Further, id: object, value: object, part: str | None, deadline: float
+) -> tuple[tuple[str, ...], str]:
+    """The proof line by line, and in one sentence where it is long."""
     left = deadline - time.monotonic()
     if left <= 0:
-        return ("The proof was left out to save time.",)
+        return ("The proof was left out to save time.",), ""
     try:
         proof = further.audit.posterior.explain(id, value, release=part, most_steps=PROOF_STEPS, seconds=min(2.0, left))
     except LongProofError:
-        return (f"The proof takes more than {PROOF_STEPS} steps.",)
+        return TOO_LONG, ""
     except NotProvenError:  # holds only if the releases are consistent
-        return ()
-    return tuple(proof.reasons.split("\n"))
+        return (), ""
+    lines = tuple(proof.reasons.split("\n"))
+    return lines, proof.summary if len(proof.reasons) > LONG else ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from showthrough.auditing.audit import Audit
 from showthrough.inference.posterior import Told
+from showthrough.policy.decision import Decision
 from showthrough.report.origin import Origin
 from showthrough.report.page.bands import Bands
 from showthrough.report.page.breakdown import Breakdown
@@ -79,9 +79,9 @@ class Gathered:
         return found.status.certain and not self.audit.untied and not found.changed.tolerated
 
     @property
-    def decision(self) -> Any:
+    def decision(self) -> Decision | None:
         """The policy applied, if there is one."""
-        return getattr(self.audit, "decision", None)
+        return self.audit.decision
 
     @property
     def surer_alone(self) -> int:
