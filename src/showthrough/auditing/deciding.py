@@ -73,7 +73,8 @@ def decide(
     tick: Callable[[], None] = lambda: None,
 ) -> Decision:
     """The decision of an audit."""
-    basis, reasons = Basis(post, earlier, tick), []
+    counted = frozenset(one.rule for one in rules.exceptions if one.persons is not None)
+    basis, reasons = Basis(post, earlier, tick, counted), []
     releases = list(zip(post.names, post.releases, strict=True))
     for severity, policy in rules.tables():
         reasons += joint_reasons(policy, severity, basis)

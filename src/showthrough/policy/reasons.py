@@ -17,9 +17,11 @@ import polars as pl
 from showthrough.criteria.criterion import Check
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.decision import Outcome, Reason, Severity
-from showthrough.policy.judging import WHO, Judged, Known, as_text, nobody_open
+from showthrough.policy.judging import PAIR, WHO, Judged, Known, as_text, nobody_open
 from showthrough.policy.phrases import are, many, people, percent
 from showthrough.policy.policy import Policy, texted
+
+FACTS = ("certain", "impossible")
 
 
 @dataclass(eq=False)
@@ -29,7 +31,8 @@ class Basis:
     posterior: Posterior
     earlier: Callable[[], Posterior | None]
     tick: Callable[[], None] = lambda: None
-    _facts: dict[bool, pl.DataFrame] = field(default_factory=dict)
+    counted: frozenset[str] = frozenset()  # limits whose exceptions count persons
+    _facts: dict[tuple[bool, bool], pl.DataFrame] = field(default_factory=dict)
     _known: dict[float, Known] = field(default_factory=dict)
 
     @cached_property
@@ -48,14 +51,35 @@ class Basis:
         return self._known.setdefault(seconds, Known(self.posterior, seconds))
 
     def facts(self, policy: Policy) -> pl.DataFrame | None:
-        """What is proven, as far as limits ask for it; over whole values too, if they say so."""
-        if policy.certain is None and policy.impossible is None:
+        """What is proven, as far as limits ask for it; over whole values too, if they say so and it matters.
+
+        Where more is proven already than the limits allow, whole values could only add to it; they are asked all the
+        same if an exception counts on the number.
+        """
+        limits = {rule: most for rule in FACTS if (most := getattr(policy, rule)) is not None}
+        if not limits:
             return None
-        whole = policy.integral != "no"
-        if whole not in self._facts:
-            found = self.posterior.proven(integral=whole, seconds=policy.seconds, tick=self.tick)
-            self._facts[whole] = texted(found)
-        return self._facts[whole]
+        plain = self._proven(policy, whole=False)
+        enough = all(firm_facts(plain, rule).height > most for rule, most in limits.items())
+        if policy.integral == "no" or (enough and not self.counted & limits.keys()):
+            return plain
+        return self._proven(policy, whole=True)
+
+    def _proven(self, policy: Policy, *, whole: bool) -> pl.DataFrame:
+        every = whole or policy.impossible is not None
+        if (every, whole) not in self._facts:
+            if every:
+                found = self.posterior.proven(integral=whole, seconds=policy.seconds, tick=self.tick)
+            else:  # without listing what is impossible
+                found = self.posterior.best().filter("certain").with_columns(pl.lit("certain").alias("fact"))
+            self._facts[every, whole] = texted(found)
+        return self._facts[every, whole]
+
+
+def firm_facts(facts: pl.DataFrame, fact: str) -> pl.DataFrame:
+    """Facts of a kind that hold without an if."""
+    mine = facts.filter(pl.col("fact") == fact)
+    return mine.filter(~pl.col("conditional")) if "conditional" in mine.columns else mine
 
 
 def joint_reasons(policy: Policy, severity: Severity, basis: Basis) -> list[Reason]:
@@ -81,8 +105,8 @@ def _judged(policy: Policy, basis: Basis, seconds: float) -> dict[str, Judged]:
 
 
 def _reason(policy: Policy, severity: Severity, rule: str, judged: Judged, basis: Basis) -> Reason:
-    firm = judged.over.join(basis.loose, on=WHO, how="anti")
-    shaky = judged.over.join(basis.loose, on=WHO, how="semi")
+    firm = _firm(rule, judged.over, policy, basis)
+    shaky = judged.over.join(firm, on=PAIR, how="anti", nulls_equal=True)
     count, persons = judged.among(firm), firm.select(WHO).unique().height
     undecided = _undecided(policy, rule, basis)
     doubtful = judged.open if judged.doubtful else nobody_open()
@@ -97,9 +121,17 @@ def _reason(policy: Policy, severity: Severity, rule: str, judged: Judged, basis
     return Reason(rule, severity, outcome, getattr(policy, rule), found, persons, waiting.height, said)
 
 
+def _firm(rule: str, over: pl.DataFrame, policy: Policy, basis: Basis) -> pl.DataFrame:
+    """What is over a limit without an if: facts know it of themselves, figures by their person."""
+    facts = basis.facts(policy) if rule in FACTS else None
+    if facts is None:
+        return over.join(basis.loose, on=WHO, how="anti")
+    return over.join(as_text(firm_facts(facts, rule)).select(PAIR), on=PAIR, how="semi")
+
+
 def _undecided(policy: Policy, rule: str, basis: Basis) -> pl.DataFrame:
     """Persons of whom the time left open what whole values allow, where that has to be known."""
-    facts = basis.facts(policy) if rule in ("certain", "impossible") else None
+    facts = basis.facts(policy) if rule in FACTS else None
     if facts is None or policy.integral != "required":
         return nobody_open()
     return as_text(facts.filter(pl.col("fact") == "undecided")).select(WHO).unique()
@@ -107,7 +139,7 @@ def _undecided(policy: Policy, rule: str, basis: Basis) -> pl.DataFrame:
 
 def _found(rule: str, count: int, firm: pl.DataFrame, basis: Basis) -> Any:
     """The figure that is compared with the limit: a count, or the worst probability of anybody."""
-    if rule in ("certain", "impossible"):
+    if rule in FACTS:
         return count
     if rule == "max_posterior":
         largest = basis.posterior.largest()

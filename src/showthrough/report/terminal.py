@@ -63,7 +63,7 @@ def show_decision(console: Console, decided: Decision) -> None:
     rows = [(f"{r.outcome} ({r.severity})", r.said) for r in decided.reasons if r.outcome != "within"]
     rows += [("open", doubt) for doubt in decided.doubts]
     rows += [(f"exception {e.state}", e.said) for e in decided.exceptions if e.state != "used"]
-    rows += [("within", f"{len(kept)} limits: {', '.join(dict.fromkeys(r.rule for r in kept))}.")] if kept else []
+    rows += [("within", f"{', '.join(dict.fromkeys(r.rule for r in kept))}.")] if kept else []
     table = Table.grid(padding=(0, 2))
     for state, sentence in rows:
         table.add_row(f"  {state}", words(sentence))
