@@ -93,7 +93,7 @@ def _version(name: str) -> str:
 def _hashed(paths: Iterable[Path]) -> Iterable[OriginFile]:
     seen = set()
     for path in paths:
-        inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        inside = sorted(path.iterdir()) if path.is_dir() else [path]  # a release folder has no further ones
         for file in inside:
             if file in seen or not file.is_file():
                 continue

@@ -140,8 +140,9 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
         html.environment()  # a missing library is told before hours of work
     tell = Progress.of(progress)
     tell.stage("reading")
-    rules, made = request.rules(), Origin.now(request.files())
+    rules = request.rules()
     releases, register = request.load()
+    made = Origin.now(request.files())  # after all of them were found to be what they should be
     own = tables_of(request, releases, request.tables)
     found = auditing.audit(
         releases,
