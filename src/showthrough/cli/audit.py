@@ -208,6 +208,7 @@ def audit(
         with live(quiet=quiet) as progress, ending_early(progress):
             result = run_audit(request, progress)
             result = replace(result, made=as_started(result.made))
+            result = result.with_glance(progress) if targets.printed == "text" and not quiet else result
             result = result.with_page(progress) if output is not None else result
         deliver_audit(result, targets, quiet=quiet, raw=raw)
         conclude(result, interrupted=progress.satisfied)

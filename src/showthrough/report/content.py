@@ -93,6 +93,7 @@ class AuditContent:
     changes: pl.DataFrame | None = None  # who counts as changed: id, release, why
     decision: Decision | None = None  # what the policy says; None without one
     made: Origin | None = None  # when, by what and from which files
+    glance: Any = None  # what a terminal shows first (`report/glance.py`), if it was made
 
     def as_dict(self) -> dict[str, Any]:
         """One JSON object."""

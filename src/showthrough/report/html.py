@@ -18,6 +18,7 @@ from showthrough.report.charts import drawing
 from showthrough.report.origin import Origin
 from showthrough.report.page.assembly import page_content
 from showthrough.report.page.blocks import Chart, PageContent
+from showthrough.report.page.further import Further
 from showthrough.report.page.gathered import gather
 from showthrough.said import shareable
 
@@ -33,7 +34,7 @@ def page(
     audit: Audit,
     *,
     audience: str = "shareable",
-    seconds: float | None = None,
+    seconds: float | Further | None = None,
     origin: Origin | None = None,
     progress: Told = None,
 ) -> str:
@@ -49,7 +50,9 @@ def specs(audit: Audit, *, audience: str = "shareable", seconds: float | None = 
     return {name: drawing.exported(name, chart.data) for name, chart in content.charts().items()}
 
 
-def _content(audit: Audit, audience: str, seconds: float | None, origin: Origin | None, progress: Told) -> PageContent:
+def _content(
+    audit: Audit, audience: str, seconds: float | Further | None, origin: Origin | None, progress: Told
+) -> PageContent:
     found = page_content(gather(audit, audience=audience, seconds=seconds, origin=origin, progress=progress))
     return found if drawing.available() else replace(found, missing=(WITHOUT_CHARTS,))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +16,12 @@ from rich.text import Text
 from showthrough.inference.words import listed
 from showthrough.policy.decision import Decision
 from showthrough.report.content import AuditContent, Fact, View
+from showthrough.report.glance import Glance
 from showthrough.report.printable import printable, words
 from showthrough.report.tables import Column, WordTable
 
 SHOWN = 40
+_LEFT = "left: a reader is as uncertain as with so many equally likely values per person"
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,11 @@ class Hints:
 def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = None) -> None:
     """Figures for everybody; people and reasons as far as the content holds them."""
     hints = hints or Hints()
+    if told.glance is not None:
+        show_glance(console, told.glance)
+        console.print()
     if told.decision is not None:
-        show_decision(console, told.decision)
+        show_decision(console, told.decision, verdict=told.glance is None)
         console.print()
     console.print(releases_table(told))
     console.print()
@@ -56,9 +62,21 @@ def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = No
         console.print(words(hints.internal, "dim"))
 
 
-def show_decision(console: Console, decided: Decision) -> None:
-    """The verdict, and every limit that is not simply kept."""
-    console.print(words(f"{str(decided.verdict).upper()}  {decided.said}", "bold"), soft_wrap=True)
+def show_glance(console: Console, told: Glance) -> None:
+    """The verdict, four figures, since when, how sure, and what to do next."""
+    table = Table.grid(padding=(0, 2))
+    plain = not console.is_terminal or console.no_color
+    for number, (label, text) in enumerate(told.lines(plain=plain)):
+        table.add_row(words(label, "bold" if number == 0 else "dim"), words(text, "bold" if number == 0 else ""))
+    console.print(table)
+
+
+def show_decision(console: Console, decided: Decision, *, verdict: bool = True) -> None:
+    """The verdict, unless it stands above, and every limit that is not simply kept."""
+    if verdict:
+        console.print(words(f"{str(decided.verdict).upper()}  {decided.said}", "bold"), soft_wrap=True)
+    else:
+        console.print(words("What became of the limits", "bold"))
     kept = [r for r in decided.reasons if r.outcome == "within"]
     rows = [(f"{r.outcome} ({r.severity})", r.said) for r in decided.reasons if r.outcome != "within"]
     rows += [("open", doubt) for doubt in decided.doubts]
@@ -80,26 +98,24 @@ def _bullets(lines: Sequence[str]) -> Table:
 
 def releases_table(told: AuditContent) -> WordTable:
     """Each release alone beside all together."""
-    names = ("persons", "groups", "values", "certain persons", "entropy (nats)", "same persons, joined")
+    names = ("persons", "groups", "values", "certain persons", "left", "left, joined")
     rows: list[list[str | Text]] = []
     for r in told.releases:
-        alone, joined = r["entropy_alone_nats"], r["entropy_joined_nats"]
-        drop = 1 - joined / alone if alone else 0.0
         counts = [str(r[name]) for name in ("persons", "groups", "values", "certain_alone")]
-        rows.append(
-            [
-                printable(f"{r['name']} alone", lines=False),
-                *counts,
-                f"{alone:.6f}",
-                f"{joined:.6f}\n(−{100 * max(drop, 0):.1f} %)",
-            ]
-        )
+        left = [_left(r[name], r["persons"]) for name in ("entropy_alone_nats", "entropy_joined_nats")]
+        rows.append([printable(f"{r['name']} alone", lines=False), *counts, *left])
     j = told.together
     style = "bold red" if j["newly_certain"] else "bold"
-    figures = (str(j["persons"]), "", str(j["values"]), str(j["certain"]), f"{j['entropy_nats']:.6f}", "")
+    left_over = _left(j["entropy_nats"], j["answered"])
+    figures = (str(j["persons"]), "", str(j["values"]), str(j["certain"]), "", left_over)
     rows.append([words(cell, style) for cell in ("all together", *figures)])
     columns = [Column(""), *(Column(name, whole=True) for name in names)]
-    return WordTable("Each release alone, and all together", columns, rows)
+    return WordTable("Each release alone, and all together", columns, rows, caption=_LEFT)
+
+
+def _left(nats: float, persons: int) -> str:
+    """How many equally likely values per person would be as uncertain."""
+    return f"{math.exp(nats / persons):.3g}" if persons else "–"
 
 
 def frame_table(frame: pl.DataFrame, *, title: str, whole: Collection[str] = (), most: int = 200) -> WordTable:

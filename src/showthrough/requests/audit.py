@@ -28,8 +28,9 @@ from showthrough.release.release import Release
 from showthrough.report import html
 from showthrough.report.content import PROOFS, AuditContent, Facts, content, known_facts, leading_facts, summary
 from showthrough.report.formats import Judgement
+from showthrough.report.glance import Glance, glance
 from showthrough.report.origin import Origin, relative
-from showthrough.report.page.further import budget
+from showthrough.report.page.further import Further, budget
 from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import tables_of, told_changes
 from showthrough.said import private
@@ -107,18 +108,26 @@ class AuditResult:
     people: PeopleTable | None
     made: Origin
     page: str | None = None
+    glance: Glance | None = None
+    further: Further | None = None  # what was worked out for the one serves the other
+
+    def with_glance(self, progress: Progress | Callable[[str], None] | None = None) -> AuditResult:
+        """The same with what a terminal shows first."""
+        further = self.further or Further(self.audit, budget(self.audit, self.request.seconds), progress)
+        return replace(self, further=further, glance=glance(self.audit, further))
 
     def with_page(self, progress: Progress | Callable[[str], None] | None = None) -> AuditResult:
         """The same with the page of the report; what each release added takes about as long again as the audit."""
         tell, audience = Progress.of(progress), self.request.audience
         tell.stage("report")
-        seconds = budget(self.audit, self.request.seconds)
-        page = html.page(self.audit, audience=audience, seconds=seconds, origin=self.made, progress=tell)
+        further = self.further or budget(self.audit, self.request.seconds)
+        page = html.page(self.audit, audience=audience, seconds=further, origin=self.made, progress=tell)
         return replace(self, page=page)
 
     def content(self) -> AuditContent:
         """What a report says to the audience of the request."""
-        return replace(content(self.audit, audience=self.request.audience, known=self.facts), made=self.made)
+        told = content(self.audit, audience=self.request.audience, known=self.facts)
+        return replace(told, made=self.made, glance=self.glance)
 
     def judgement(self) -> Judgement:
         """What formats for other programs tell: counts only, whatever the audience."""

@@ -29,8 +29,10 @@ class Further:
     _began: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def within(cls, audit: Audit, seconds: float | None, progress: Told = None) -> Further:
-        """With a budget that is in proportion, or so many seconds."""
+    def within(cls, audit: Audit, seconds: float | Further | None, progress: Told = None) -> Further:
+        """With a budget that is in proportion, or so many seconds; what was asked before is not asked again."""
+        if isinstance(seconds, Further):
+            return seconds
         return cls(audit, budget(audit) if seconds is None else seconds, progress)
 
     @property

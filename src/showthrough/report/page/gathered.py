@@ -105,7 +105,7 @@ def gather(
     audit: Audit,
     *,
     audience: str,
-    seconds: float | None = None,
+    seconds: float | Further | None = None,
     origin: Origin | None = None,
     progress: Told = None,
 ) -> Gathered:

@@ -1,0 +1,128 @@
+"""An audit at a glance, for a terminal: verdict, figures, since when, how sure, what to do; words as on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from showthrough.auditing.audit import Audit
+from showthrough.report.origin import Origin
+from showthrough.report.page import headline
+from showthrough.report.page.bands import STEP, Bands, steps
+from showthrough.report.page.further import Further
+from showthrough.report.page.gathered import Gathered
+from showthrough.report.page.since import HistoryState, states
+from showthrough.report.page.wording import THIN
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_PLAIN = " .:-=+*%#"
+_LATEST = 6  # releases that are listed one by one
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What a terminal shows first: (label, text) line by line, of ``certain`` the word and the number."""
+
+    verdict: str
+    finding: str
+    figures: str
+    since: str
+    heights: tuple[int, ...]  # 0 to 8, of steps of five percent; the last is of certain persons
+    first: int  # the percentage at which the heights begin
+    certain: int
+    step: str
+
+    def lines(self, *, plain: bool) -> list[tuple[str, str]]:
+        """For a terminal, or ``plain`` for a file or a pipe."""
+        bars = _PLAIN if plain else _BLOCKS
+        *rest, last = (bars[h] for h in self.heights)
+        sure = f"{self.first} % {''.join(rest)} 100 %   certain {last} {self.certain}"
+        told = [(self.verdict, self.finding), ("", self.figures)]
+        told += [("since", self.since)] if self.since else []
+        return [*told, ("sure", sure), ("next", self.step)]
+
+
+def glance(audit: Audit, further: Further) -> Glance:
+    """At a glance; what the history was before the newest release is asked of ``further``."""
+    post = audit.posterior
+    after = Bands.of(post.largest(), post.certain())
+    g = Gathered(
+        audit=audit, audience="shareable", origin=Origin.now(), further=further, after=after, states=states(further),
+        moves=None, pairs=(), needs=None, only=(), values=None, populations=(), levels={}, worst=None,
+    )  # fmt: skip
+    verdict = str(audit.decision.verdict).upper() if audit.decision is not None else ""
+    if not verdict:
+        verdict = "FOUND" if g.conclusive else "INCONCLUSIVE"
+    first, heights = _heights(audit)
+    step = headline.steps(g)[0]
+    return Glance(
+        verdict=verdict,
+        finding=_finding(g),
+        figures=_figures(g),
+        since=_since(g.states) if g.several else "",
+        heights=heights,
+        first=first,
+        certain=after.certain,
+        step=_ordinary(f"{step.strong} {step.rest}"),
+    )
+
+
+def _ordinary(text: str) -> str:
+    """Without the spaces and marks of a page."""
+    return text.replace(THIN, " ").replace("**", "")
+
+
+def _finding(g: Gathered) -> str:
+    now, before = g.after, g.before
+    whom = "nobody" if not now.certain else f"{now.certain}"
+    verb = "is" if now.certain in (0, 1) else "are"
+    said = f"{whom} of {now.persons} persons {verb} certain{_change(now, before, 'certain')}"
+    if g.several and now.certain and not g.audit.joint.certain_alone:
+        said += "; no release alone makes anybody certain"
+    return said
+
+
+def _change(now: Bands, before: Bands | None, band: str) -> str:
+    if before is None:
+        return ""
+    more = getattr(now, band) - getattr(before, band)
+    return f" ({abs(more)} {'more' if more > 0 else 'fewer'} than before)" if more else " (as before)"
+
+
+def _figures(g: Gathered) -> str:
+    now, before = g.after, g.before
+
+    def grown(band: str) -> str:
+        more = 0 if before is None else getattr(now, band) - getattr(before, band)
+        return f" ({more:+d})" if more else ""
+
+    unknown = f"   without an answer: {now.unknown}" if now.unknown else ""
+    state = g.audit.posterior.certificate.status
+    return (
+        f"at least 90 %: {now.p90}{grown('p90')}   at least 50 %: {now.p50}{grown('p50')}{unknown}   figures: {state}"
+    )
+
+
+def _since(told: Sequence[HistoryState]) -> str:
+    """How many certain persons each release added."""
+    parts, last = [], 0
+    for state in told:
+        if state.bands is None:
+            return "not worked out in the time given"
+        more = state.bands.certain - last
+        parts.append(f"{state.release} {'nobody' if not more else f'{more:+d}' if more < 0 else more}")
+        last = state.bands.certain
+    hidden = len(parts) - _LATEST
+    return "   ".join([f"… {hidden} before", *parts[-_LATEST:]] if hidden > 0 else parts)
+
+
+def _heights(audit: Audit) -> tuple[int, tuple[int, ...]]:
+    """Where the bars begin, in percent, and how high each is; the last is of certain persons."""
+    post = audit.posterior
+    counts = np.append(steps(post.largest(), post.certain()), int(post.certain().sum()))
+    begin = int(np.argmax(counts[:-1] > 0)) if counts[:-1].any() else counts.size - 2
+    shown = counts[begin:]
+    most = max(1, int(shown.max()))
+    return begin * STEP, tuple(int(np.ceil(8 * n / most)) for n in shown)
