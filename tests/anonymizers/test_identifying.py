@@ -212,6 +212,8 @@ def test_what_is_called_an_id_is_one_in_the_smallest_table(rows):
         {"pid": [f"zq{k}" for k in range(rows)], "age": list(range(rows)), "room": list("abcd")[:rows]}
     )
     assert found(frame) == {"pid"}
+    if rows > 2:
+        assert found(pl.concat([frame, frame[:1]])) == {"pid"}  # a row twice
 
 
 def test_a_header_that_may_be_a_record_is_not_shown():

@@ -164,7 +164,7 @@ def _identifies(cells: pl.Series, name: str) -> str | None:
     rows, different = column.len(), column.n_unique()
     if rows < 2 or column.dtype.is_temporal() or column.dtype == pl.Boolean:
         return None
-    called = _called_id(words) and different >= min(rows, max(FEWEST_SERIAL, NAMED_ID * rows))
+    called = _called_id(words) and different >= max(2, NAMED_ID * rows, min(FEWEST_SERIAL, 0.6 * rows))
     if rows < FEWEST_SERIAL and not called:
         return None
     once = int((column.unique_counts() == 1).sum())
