@@ -143,6 +143,20 @@ def test_values_that_name_persons_are_not_published():
     assert st.anonymize(frame, sensitive="told", quasi_anyway="told", **options).roles.sensitive == "told"
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        pl.Series([dt.timedelta(days=k) for k in range(40)]), pl.Series([dt.time(k % 24) for k in range(40)]),
+        pl.Series([f"a{k % 3}" for k in range(40)], dtype=pl.Categorical), pl.Series([k % 2 == 0 for k in range(40)]),
+        pl.Series([k / 7 for k in range(40)]), pl.Series([2**70 + k for k in range(40)], dtype=pl.Int128),
+    ],
+)  # fmt: skip
+def test_values_of_every_type_are_looked_at(values):
+    frame = raw().with_columns(ill=values)
+    options = {"id": "first", "quasi": ["age"], "criteria": [st.KAnonymity(5)]}
+    assert st.anonymize(frame, sensitive="ill", **options).roles.sensitive == "ill"
+
+
 @pytest.mark.skipif(DATA is None, reason="needs the public tables")
 @pytest.mark.parametrize("typed", [False, True])
 @pytest.mark.parametrize(
@@ -190,6 +204,16 @@ def test_ids_are_not_published_by_accident():
     assert st.anonymize(raw(), quasi_anyway=["first"], **options).roles.quasi == ("first", "age")
     with pytest.raises(InputError, match="none of the quasi-identifiers"):
         st.anonymize(raw(), quasi_anyway=["frist"], **options)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4])
+def test_what_is_called_an_id_is_one_in_the_smallest_table(rows):
+    frame = pl.DataFrame(
+        {"pid": [f"zq{k}" for k in range(rows)], "age": list(range(rows)), "room": list("abcd")[:rows]}
+    )
+    assert found(frame) == {"pid"}
+    if rows > 2:
+        assert found(pl.concat([frame, frame[:1]])) == {"pid"}  # a row twice
 
 
 def test_a_header_that_may_be_a_record_is_not_shown():

@@ -22,6 +22,7 @@ from showthrough.criteria.coding import as_numbers
 from showthrough.errors import InputError
 from showthrough.table.arrays import Reals
 from showthrough.table.column_words import CONTACT, IDS, MAYBE_IDS, MEASURES, OF_THINGS, PERSON, PLACES, words_of
+from showthrough.table.frames import scalar
 from showthrough.table.given_names import are_names, mention_names
 from showthrough.table.identifiers import MOST_CELLS, recognised
 
@@ -86,7 +87,7 @@ def refuse_identifying(table: Table, anyway: Sequence[str] | str, *, named: bool
 
 def _refuse_naming_value(values: pl.Series, name: str) -> None:
     """Values are published as they are: none may be a name or a number of a person."""
-    told = _direct(values, name)
+    told = _direct(scalar(values, f"The table: column {name!r}"), name)
     if told is not None:
         raise InputError(
             f"The sensitive column {name!r} {told}, and values are published as they are: take a column that names "
@@ -161,9 +162,11 @@ def _identifies(cells: pl.Series, name: str) -> str | None:
     """Whether a column was made to tell rows apart."""
     column, words = cells.drop_nulls(), words_of(name)
     rows, different = column.len(), column.n_unique()
-    if rows < FEWEST_SERIAL or column.dtype.is_temporal() or column.dtype == pl.Boolean:
+    if rows < 2 or column.dtype.is_temporal() or column.dtype == pl.Boolean:
         return None
-    called = _called_id(words) and different >= max(FEWEST_SERIAL, NAMED_ID * rows)
+    called = _called_id(words) and different >= max(2, NAMED_ID * rows, min(FEWEST_SERIAL, 0.6 * rows))
+    if rows < FEWEST_SERIAL and not called:
+        return None
     once = int((column.unique_counts() == 1).sum())
     numbers = as_numbers(column)
     if numbers is not None and not _written_long(column):
