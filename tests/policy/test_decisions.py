@@ -1,5 +1,6 @@
 """One verdict in every format, over a grid of policies and states of certification; and it never passes wrongly."""
 
+import datetime as dt
 import io
 import json
 from xml.etree import ElementTree as ET
@@ -141,3 +142,32 @@ def test_the_grid_gives_every_verdict():
             exact, before = posterior(groups), posterior(groups[:1])
             seen.add(verdicts.verdict(*truth(name, exact, before, groups)))
     assert seen == {"pass", "review", "block"}
+
+
+def whole_values_history():
+    """Releases in which two persons are certain only if values are whole, and one is anyway."""
+    groups = history(331, releases=3, persons=6, values=2)
+    groups[0].append(([100], [0]))
+    post = posterior(groups)
+    facts = post.proven(integral=True)
+    by = facts.filter((facts["fact"] == "certain") & (facts["by"] == "worlds")).height
+    assert (int(post.certain().sum()), by) == (1, 2)
+    return post, 1, 2
+
+
+def test_whole_values_count_where_they_matter():
+    post, plain, more = whole_values_history()
+
+    def decided(most, integral, *excused):
+        policy = st.Policy(certain=most, integral=integral)
+        found = decide(Rules(policy, exceptions=excused), post, untied=(), earlier=lambda: None)
+        return str(found.verdict), found.reasons[0].persons
+
+    assert decided(plain, "no") == ("pass", plain)
+    assert decided(plain, "checked") == ("block", plain + more)
+    assert decided(plain + more, "required") == ("pass", plain + more)
+    assert decided(0, "checked") == ("block", plain)  # broken already: whole values are not asked
+    day = dt.date(2999, 1, 1)
+    for persons, verdict in ((plain, "block"), (plain + more, "pass")):  # an exception counts all of them
+        excused = st.PolicyException("certain", "why", "who", day, persons=persons)
+        assert decided(0, "checked", excused) == (verdict, plain + more)

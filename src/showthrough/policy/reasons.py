@@ -116,8 +116,9 @@ def _reason(policy: Policy, severity: Severity, rule: str, judged: Judged, basis
     found = _found(rule, count, firm, basis)
     first = rule == "max_gain" and basis.before is None
     said = _SAID[rule](_Found(policy, count, persons, judged.most, basis.posterior.ids.len(), first))
-    if waiting.height and outcome != "over":
-        said = f"{said} {_capital(people(waiting.height))} {are(waiting.height)} not known to be within this limit."
+    if outcome == "open":
+        who = f"{_capital(people(waiting.height))} {are(waiting.height)}"
+        said = f"{who} not known to be within the limit {rule}. Known so far: {said[:1].lower()}{said[1:]}"
     return Reason(rule, severity, outcome, getattr(policy, rule), found, persons, waiting.height, said)
 
 

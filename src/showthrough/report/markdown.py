@@ -10,7 +10,7 @@ from showthrough.policy.phrases import percent
 from showthrough.report.formats import Judgement
 
 SIGNS = {"pass": "✔ PASS", "review": "▲ REVIEW", "block": "⬣ BLOCK", "inconclusive": "○ INCONCLUSIVE"}
-_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+!|~@$&-])")
+_MARKS = re.compile(r"([\\`*_{}\[\]<>|~$&]|^[-+#=]|^\d+(?=[.)]))")
 
 
 def markdown(told: Judgement) -> bytes:
@@ -49,7 +49,8 @@ def _decided(decided: Decision) -> list[str]:
 def shown(rule: str, limit: object) -> str:
     """A limit as people read it."""
     if rule in ("max_posterior", "max_gain") and isinstance(limit, (int, float)):
-        return percent(float(limit))
+        share = percent(float(limit))
+        return share if rule == "max_posterior" else f"{share.removesuffix('%')}points"
     return ", ".join(map(str, limit)) if isinstance(limit, (tuple, list)) else str(limit)
 
 
