@@ -84,6 +84,18 @@ class Gathered:
         return self.audit.decision
 
     @property
+    def open(self) -> bool:
+        """Whether somebody has no certified answer, so that figures may only grow."""
+        return self.after.unknown > 0
+
+    @property
+    def proven(self) -> int:
+        """Certain persons: by all releases, or by those before the newest; what is proven stays proven."""
+        found, before = self.audit.posterior.certain(), self.further.told(self.further.everything[:-1])
+        known = found if before is None or self.audit.posterior.contradictions else found | before.certain
+        return int(known.sum())
+
+    @property
     def surer_alone(self) -> int:
         """Persons whose joint figure is below that of one release."""
         joint, alone = self.audit.posterior.largest(), self.audit.best_alone
