@@ -127,7 +127,7 @@ def states_chart(g: Gathered) -> Chart:
     states: list[tuple[str, Bands]] = []
     if g.before is not None:
         states.append((f"Before: {listed(g.names[:-1])}" if len(g.names) <= 4 else f"Before {g.newest}", g.before))
-    states.append((f"With {g.newest}" if g.several else g.newest, g.after))
+    states.append((f"With {g.newest}" if g.several else g.newest, g.so_far))
     rows = tuple(
         (
             name,
