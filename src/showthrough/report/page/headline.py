@@ -6,6 +6,7 @@ import shlex
 
 from showthrough.report.page.bands import BAND_WORDS, BANDS, Bands
 from showthrough.report.page.blocks import Big, Chart, Headline, NextStep, PlainTable, Republish, ShortAnswer
+from showthrough.report.page.breakdown import LEAST
 from showthrough.report.page.exposure import exposed_of, share_said
 from showthrough.report.page.gathered import Gathered
 from showthrough.report.page.wording import all_of, are, count, listed, persons, share_of, small
@@ -301,17 +302,12 @@ def _why(g: Gathered) -> str:
         f"The same persons stand in different groups of {all_of(len(g.names)) if len(g.names) > 2 else 'the two'}"
         " releases, and each group rules values out."
     )
-    if g.needs:
-        last = max(g.needs, key=lambda need: (need.size, need.persons))
-        if last.size > 1:
-            how = (
-                f"at least {small(last.size)} releases are"
-                if last.at_least
-                else f"{all_of(len(g.names))} are"
-                if last.size == len(g.names)
-                else f"{small(last.size)} are"
-            )
-            return f"{said} **{count(last.persons)} of the {count(g.after.certain)}** fall only when {how} combined."
+    most = max((need.size for need in g.needs or ()), default=0)
+    many = sum(need.persons for need in g.needs or () if need.size == most)
+    if most > 1 and (g.internal or many >= LEAST or many == g.after.certain):
+        every = any(need.at_least for need in g.needs or ())
+        how = f"at least {small(most)} releases" if every else all_of(most) if most == len(g.names) else small(most)
+        return f"{said} **{count(many)} of the {count(g.after.certain)}** fall only when {how} are combined."
     return said
 
 
