@@ -10,13 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "C:/Program Files/Google/Chrome/Application/chrome.exe",
+)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "chromium-headless-shell")
 
 
 def executable() -> str | None:
     """Where a browser is: SHOWTHROUGH_BROWSER, or one of the usual names."""
     asked = os.environ.get("SHOWTHROUGH_BROWSER", "")
-    return asked or next((found for name in NAMES if (found := shutil.which(name))), None)
+    found = (*map(shutil.which, NAMES), *(place for place in PLACES if Path(place).is_file()))
+    return asked or next(filter(None, found), None)
 
 
 @dataclass

@@ -293,3 +293,16 @@ def test_every_chart_has_words_and_a_table():
             assert len(chart.description) > 20
             assert all(len(row) == len(table.headings) for table in chart.tables for row in table.rows)
             assert any(table.rows for table in chart.tables)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sets_of_few_share_a_line(seed):
+    from showthrough.report.page.combining import _merged
+
+    rng = np.random.default_rng(seed)
+    told = [(f"set {k}", int(n)) for k, n in enumerate(rng.integers(1, 40, int(rng.integers(1, 7))))]
+    found = _merged(told)
+    assert sum(n for _, n in found) == sum(n for _, n in told)
+    assert len(found) == 1 or all(n >= 10 for _, n in found)
+    if sum(n for _, n in told) >= 10 and len(told) > 1:
+        assert all(n >= 10 for _, n in found)

@@ -199,7 +199,7 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
         + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
     )
     if (told := audit.scored) is not None:
-        lines += _beside_truth(told)
+        lines += beside_truth(told)
     lines += [rows.sentence(internal=internal) for rows in audit.posterior.unfilled()]
     post = audit.posterior
     if by_guess := [name for name, r in zip(post.names, post.releases, strict=True) if guessed(post.reader, r, name)]:
@@ -211,7 +211,7 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
     return [*lines, *audit.posterior.reader.notes()]
 
 
-def _beside_truth(told: Scored) -> list[str]:
+def beside_truth(told: Scored) -> list[str]:
     """How often readers are right, by the publisher's own tables."""
     certain, right = told.certain
     many, hit = told.at_least["0.5"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from showthrough.report.page.wording import count, cut
+from showthrough.report.page.wording import cut
 
 
 def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
             "first": cut(p["first"], letters),
             "second": cut(p["second"], letters),
             "n": p["certain"] or 0,
-            "said": "?" if p["certain"] is None else count(p["certain"]),
+            "said": "?" if p["certain"] is None else p["said"],
             "known": p["certain"] is not None,
         }
         for p in data["pairs"]

@@ -9,6 +9,7 @@ import polars as pl
 
 from showthrough.inference.certificate import Status
 from showthrough.policy.decision import Decision, Reason
+from showthrough.report.content import beside_truth
 from showthrough.report.page.bands import COMPARISON
 from showthrough.report.page.blocks import Bullets, Code, Note, PlainTable, Section, Words
 from showthrough.report.page.gathered import Gathered, shown
@@ -39,6 +40,8 @@ def criteria_section(g: Gathered) -> Section:
     blocks: list[PlainTable | Bullets] = [criteria_grid(g.levels, names)] if g.levels else []
     if g.decision is not None:
         blocks += _policy(g.decision)
+    if (scored := g.audit.scored) is not None:
+        blocks.append(Bullets("Beside the publisher's own tables", tuple(beside_truth(scored))))
     one = "Such criteria look at one release at a time." + (
         " That is why they did not see what this page shows." if g.several and g.audit.joint.newly_certain else ""
     )

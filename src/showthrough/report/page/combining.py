@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from showthrough.report.page.blocks import Bullets, Chart, PlainTable, Section
+from showthrough.report.page.breakdown import LEAST
 from showthrough.report.page.gathered import Gathered
 from showthrough.report.page.since import Need
 from showthrough.report.page.wording import all_of, count, listed, sentence_case, small
@@ -16,13 +17,21 @@ def channels_section(g: Gathered) -> Section:
     grid = PlainTable(
         ("Pair", "Certain by this pair, by neither alone"),
         tuple(
-            (f"{g.names[p.first]} and {g.names[p.second]}", "not worked out" if p.certain is None else count(p.certain))
+            (f"{g.names[p.first]} and {g.names[p.second]}", _pair(g, p.certain))
             for p in sorted(g.pairs, key=lambda p: (p.first, p.second))
         ),
         right=(1,),
     )
     if len(g.names) > 2:
-        pairs = [{"first": g.names[p.first], "second": g.names[p.second], "certain": p.certain} for p in g.pairs]
+        pairs = [
+            {
+                "first": g.names[p.first],
+                "second": g.names[p.second],
+                "certain": _size(g, p.certain),
+                "said": _pair(g, p.certain),
+            }
+            for p in g.pairs
+        ]
         desc = "Certain persons by each pair of releases. " + " ".join(f"{r[0]}: {r[1]}." for r in grid.rows)
         blocks.append(
             Chart("channels", "Channels between two releases", desc, {"names": g.names, "pairs": pairs}, (grid,))
@@ -57,13 +66,11 @@ def channels_section(g: Gathered) -> Section:
 
 
 def _needs_chart(g: Gathered, needs: tuple[Need, ...]) -> Chart:
-    rows = tuple((_need(g, need), count(need.persons)) for need in needs)
-    data = {
-        "names": g.names,
-        "rows": [
-            {"label": _need(g, n), "releases": [g.names[r] for r in n.releases], "persons": n.persons} for n in needs
-        ],
-    }
+    told = [(_need(g, need), need.persons) for need in needs]
+    if not g.internal:
+        told = _merged(told)
+    rows = tuple((label, count(n)) for label, n in told)
+    data = {"rows": [{"label": label, "persons": n} for label, n in told]}
     desc = "; ".join(f"{label}: {n}" for label, n in rows) + "."
     return Chart(
         "needed",
@@ -88,3 +95,27 @@ def _need(g: Gathered, need: Need) -> str:
     if need.size == 1:
         return f"{g.names[need.releases[0]]} alone"
     return f"{all_of(need.size)}" if need.size == len(g.names) else listed([g.names[r] for r in need.releases])
+
+
+def _merged(told: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Sets that count under ten persons share a line, with the next smallest one if need be."""
+    ranked = sorted(told, key=lambda row: row[1])
+    few = [row for row in ranked if row[1] < LEAST]
+    while few and sum(n for _, n in few) < LEAST and len(few) < len(ranked):
+        few.append(ranked[len(few)])
+    if len(few) < 2:
+        return told
+    return [*(row for row in told if row not in few), ("other sets", sum(n for _, n in few))]
+
+
+def _pair(g: Gathered, certain: int | None) -> str:
+    """Certain persons by a pair; few of many releases are not told apart on a shareable page."""
+    if certain is None:
+        return "not worked out"
+    few = not g.internal and 0 < certain < LEAST and len(g.names) > 2
+    return f"under {LEAST}" if few else count(certain)
+
+
+def _size(g: Gathered, certain: int | None) -> int | None:
+    """What the circle of a pair shows: as few as ten where the count is not told."""
+    return LEAST if _pair(g, certain).startswith("under") else certain

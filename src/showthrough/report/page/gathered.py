@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -82,6 +82,26 @@ class Gathered:
     def decision(self) -> Decision | None:
         """The policy applied, if there is one."""
         return self.audit.decision
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody has no certified answer, so that figures may only grow."""
+        return self.after.unknown > 0
+
+    @property
+    def proven(self) -> int:
+        """Certain persons: by all releases, or by those before the newest; what is proven stays proven."""
+        found, before = self.audit.posterior.certain(), self.further.told(self.further.everything[:-1])
+        known = found if before is None or self.audit.posterior.contradictions else found | before.certain
+        return int(known.sum())
+
+    @property
+    def so_far(self) -> Bands:
+        """The bands with everybody who is proven so far."""
+        a, more = self.after, self.proven if self.open else self.after.certain
+        return replace(
+            a, certain=more, p90=max(a.p90, more), p50=max(a.p50, more), unknown=a.unknown - more + a.certain
+        )
 
     @property
     def surer_alone(self) -> int:

@@ -6,6 +6,7 @@ import shlex
 
 from showthrough.report.page.bands import BAND_WORDS, BANDS, Bands
 from showthrough.report.page.blocks import Big, Chart, Headline, NextStep, PlainTable, Republish, ShortAnswer
+from showthrough.report.page.breakdown import LEAST
 from showthrough.report.page.exposure import exposed_of, share_said
 from showthrough.report.page.gathered import Gathered
 from showthrough.report.page.wording import all_of, are, count, listed, persons, share_of, small
@@ -34,7 +35,7 @@ def headline(g: Gathered) -> Headline:
 
 def finding(g: Gathered) -> str:
     """What a reader can be certain of."""
-    many, of, names = g.after.certain, g.after.persons, g.names
+    many, of, names = g.proven if g.open else g.after.certain, g.after.persons, g.names
     whom = f"{'nobody' if many == 0 else count(many)} of {count(of)} persons"
     what = "the value" if g.sensitive == "value" else f"the {g.sensitive}"
     if g.audit.untied:
@@ -42,6 +43,8 @@ def finding(g: Gathered) -> str:
             f"Nothing ties the persons of {listed(list(g.audit.untied))} together, so what the releases tell together"
             " is not known."
         )
+    if g.open:
+        return f"By what is known so far, a reader can be certain of {what} of {whom}."
     if not g.several:
         return f"{names[0]} alone lets a reader be certain of {what} of {whom}."
     earlier = listed(names[:-1]) if len(names) <= 4 else f"{small(len(names) - 1)} earlier releases"
@@ -54,7 +57,7 @@ def _leads(g: Gathered) -> list[str]:
         found.append("No policy was given, so this page gives the finding and no verdict.")
     else:
         found.append(str(g.decision.said))
-    if g.several and before is not None:
+    if g.several and before is not None and not g.open:
         found.append(f"Without {g.newest} it is **{'nobody' if not before.certain else count(before.certain)}**.")
     if g.several and j.certain_alone == 0 and g.after.certain:
         found.append("No release alone makes anybody certain: **the danger is in combining them.**")
@@ -82,11 +85,13 @@ def figures(g: Gathered) -> tuple[Big, ...]:
         ("n", "At least 90\u202f% sure", a.p90, None if b is None else b.p90),
         ("h", "At least 50\u202f% sure", a.p50, None if b is None else b.p50),
     ):
-        strong, rest = _change(now, was) if g.several else ("", "")
+        strong, rest = _change(now, was) if g.several and not g.open else ("", "")
+        if g.open:
+            now, rest = g.proven if kind == "c" else max(now, g.proven), "or more: what is open can only add to it."
         told.append(Big(kind, name, count(now), strong, " ".join(filter(None, [rest, _beside(g, kind, now)]))))
     where = "in one release" if not g.several else f"in {small(len(g.names))} releases"
     new = "" if b is None or not g.several else f"{count(a.persons - b.persons)} are new"
-    rest = f"in {g.newest}." if new else ""
+    rest = f"in {g.newest}." if new and not g.open else ""
     unknown = f"{count(a.unknown)} without an answer" if a.unknown else ""
     return (
         *told,
@@ -109,6 +114,8 @@ def _change(now: int, was: int | None) -> tuple[str, str]:
 
 
 def _beside(g: Gathered, kind: str, now: int) -> str:
+    if g.open:
+        return ""
     if kind == "c" and g.decision is not None:
         for reason in g.decision.reasons:
             if reason.rule == "certain" and isinstance(reason.limit, int):
@@ -121,7 +128,7 @@ def states_chart(g: Gathered) -> Chart:
     states: list[tuple[str, Bands]] = []
     if g.before is not None:
         states.append((f"Before: {listed(g.names[:-1])}" if len(g.names) <= 4 else f"Before {g.newest}", g.before))
-    states.append((f"With {g.newest}" if g.several else g.newest, g.after))
+    states.append((f"With {g.newest}" if g.several else g.newest, g.so_far))
     rows = tuple(
         (
             name,
@@ -232,6 +239,10 @@ def answers(g: Gathered) -> tuple[ShortAnswer, ...]:
         f" {count(j.persons)}** persons{alone}. What is left is as uncertain as **{g.alternatives:.2g} equally likely"
         " values** per person."
     )
+    if g.open:
+        badly = (
+            f"That is known for **{count(j.answered)} of {count(j.persons)}** persons only; for the others it is open."
+        )
     share = (
         ShortAnswer(
             "May I share this file?",
@@ -248,7 +259,9 @@ def answers(g: Gathered) -> tuple[ShortAnswer, ...]:
         ", and values that changed between releases" if g.several else ""
     )
     found = [
-        ShortAnswer("Who is exposed?", _who(g), "Where it sits", "where" if g.values is not None else "how"),
+        ShortAnswer(
+            "Who is exposed?", _who(g), *(("Where it sits", "where") if g.values is not None else ("How sure", "how"))
+        ),
         ShortAnswer("How badly?", badly, "How sure", "how"),
         ShortAnswer("Why?", _why(g), "Why" if g.several else "Criteria", "why" if g.several else "criteria"),
         ShortAnswer(
@@ -261,6 +274,8 @@ def answers(g: Gathered) -> tuple[ShortAnswer, ...]:
 
 
 def _who(g: Gathered) -> str:
+    if g.open:
+        return f"Known so far: {persons(g.proven)} {are(g.proven)} certain. Nobody without an answer counts as safe."
     if g.values is None:
         few = (
             f"{persons(g.after.certain)} {are(g.after.certain)} certain and {persons(g.after.p50)} at least 50\u202f%"
@@ -287,23 +302,28 @@ def _why(g: Gathered) -> str:
         f"The same persons stand in different groups of {all_of(len(g.names)) if len(g.names) > 2 else 'the two'}"
         " releases, and each group rules values out."
     )
-    if g.needs:
-        last = max(g.needs, key=lambda need: (need.size, need.persons))
-        if last.size > 1:
-            how = (
-                f"at least {small(last.size)} releases are"
-                if last.at_least
-                else f"{all_of(len(g.names))} are"
-                if last.size == len(g.names)
-                else f"{small(last.size)} are"
-            )
-            return f"{said} **{count(last.persons)} of the {count(g.after.certain)}** fall only when {how} combined."
+    most = max((need.size for need in g.needs or ()), default=0)
+    many = sum(need.persons for need in g.needs or () if need.size == most)
+    if most > 1 and (g.internal or many >= LEAST or many == g.after.certain):
+        every = any(need.at_least for need in g.needs or ())
+        how = f"at least {small(most)} releases" if every else all_of(most) if most == len(g.names) else small(most)
+        return f"{said} **{count(many)} of the {count(g.after.certain)}** fall only when {how} are combined."
     return said
 
 
 def _since(g: Gathered) -> str:
     if not g.several:
         return f"There is one release only: {g.newest}."
+    if g.open:
+        before = (
+            ""
+            if g.before is None
+            else (
+                f" Before it, **{'nobody' if not g.before.certain else count(g.before.certain)}**"
+                f" {are(g.before.certain)} certain."
+            )
+        )
+        return f"What {g.newest} adds is not known in full.{before}"
     told, last = [], 0
     for state in g.states:
         if state.bands is None:

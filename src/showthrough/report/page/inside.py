@@ -62,8 +62,7 @@ def worst_section(g: Gathered) -> Section | None:
     chart = Chart(
         "worst", "The worst place", desc, data, (grid,), legend=(("forced", "forced"), ("open", "open")), scrolls=True
     )
-    many = sure if w.whole else w.certain
-    heading = f"{sentence_case(small(many))} {'person falls' if many == 1 else 'persons fall'} where {_meet(names)}."
+    heading = f"{sentence_case(small(sure))} {'person falls' if sure == 1 else 'persons fall'} where {_meet(names)}."
     return Section("worst", "The worst place", heading, tuple(said), (chart,), quiet, wide=True)
 
 

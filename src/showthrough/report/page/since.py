@@ -33,9 +33,11 @@ class Moves:
 
 def states(further: Further) -> tuple[HistoryState, ...]:
     """After each release; the newest ones are worked out first."""
-    names, found = further.audit.posterior.names, {}
+    names = further.audit.posterior.names
+    found: dict[int, Bands | None] = {}
     for last in range(len(names), 0, -1):
-        found[last] = further.bands(tuple(range(last)))
+        bands = further.bands(tuple(range(last)))
+        found[last] = None if bands is not None and bands.unknown else bands
     return tuple(HistoryState(name, found[k + 1]) for k, name in enumerate(names))
 
 
