@@ -108,7 +108,7 @@ def _held(path: Path) -> Any:
     if not path.exists():
         return None
     raw = path.read_bytes()
-    if path.suffix == ".json":  # when it was made, and how long it took, differs from run to run; that it is whole JSON does not
+    if path.suffix == ".json":  # when it was made and how long it took differs from run to run
         try:
             told = re.sub(rb'"(seconds|took)": [-+.e\d]+', rb'"\1": 0', raw)
             return json.loads(re.sub(rb'"date": "[^"]*"', b'"date": ""', told))
