@@ -77,7 +77,8 @@ def show_decision(console: Console, decided: Decision, *, verdict: bool = True) 
         console.print(words(f"{str(decided.verdict).upper()}  {decided.said}", "bold"), soft_wrap=True)
     else:
         console.print(words("What became of the limits", "bold"))
-    kept = [r for r in decided.reasons if r.outcome == "within"]
+    broken = {(r.rule, r.severity) for r in decided.reasons if r.outcome != "within"}
+    kept = [r for r in decided.reasons if r.outcome == "within" and (r.rule, r.severity) not in broken]
     rows = [(f"{r.outcome} ({r.severity})", r.said) for r in decided.reasons if r.outcome != "within"]
     rows += [("open", doubt) for doubt in decided.doubts]
     rows += [(f"exception {e.state}", e.said) for e in decided.exceptions if e.state != "used"]
