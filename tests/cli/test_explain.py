@@ -27,7 +27,7 @@ def test_somebody_who_is_certain(home):
     assert (done.code, done.err) == (0, "")
     told = said(done)
     assert "A reader of both releases can be certain: zq-person-10 has Lung Cancer." in told
-    assert "Since D2 a reader is certain; before it was 33.3 %." in told
+    assert "Since D2 a reader is certain; before it was 33 %." in told
     assert "It takes both releases: no fewer tell as much." in told
     assert "Therefore zq-person-10 has Lung Cancer." in told
     assert "Keep it private" in told

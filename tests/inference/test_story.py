@@ -78,3 +78,12 @@ def test_an_id_that_was_split_is_told_by_its_release():
     assert told.release == "D1"
     with pytest.raises(UnknownPersonError):
         story(post.views(), "x")
+
+
+def test_an_audit_tells_the_same():
+    found = st.audit(figure1.releases())
+    told = found.person("11", "HIV", seconds=60)
+    assert told == story(found.posterior.views(), "11", value="HIV")
+    assert told.of("HIV").p == pytest.approx(0.5)
+    assert told.since(told.of("HIV"), 0.5) == "D2"
+    assert told.since(told.of("HIV"), 0.9) is None

@@ -18,6 +18,7 @@ from showthrough.inference.attribution import Alone
 from showthrough.inference.earlier import earlier
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
+from showthrough.inference.story import Story, story
 from showthrough.policy.decision import Decision
 from showthrough.policy.rules import Rules
 from showthrough.progress import Progress
@@ -131,6 +132,13 @@ class Audit(Showable):
     def linked(self) -> tuple[str, ...]:
         """Releases that are read as by somebody who knows everybody's group: by the publisher's private link."""
         return tuple(r.name for r in self.releases if r.tied_by == "link")
+
+    def person(self, id: Any, value: Any = None, *, release: str | None = None, seconds: float | None = None) -> Story:
+        """One person from every side: each release alone, the history as it grew, the fewest releases that tell as much.
+
+        Of ``value``, or the likeliest. The parts of the history take further inferences, of ``seconds`` in all.
+        """
+        return story(self.posterior.views(seconds=seconds), id, release=release, value=value)
 
     def save_html(
         self, path: str | os.PathLike[str], *, audience: str = "shareable", seconds: float | None = None

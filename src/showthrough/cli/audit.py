@@ -39,9 +39,7 @@ def audit(
     id: options.Id = None,
     sensitive: options.Sensitive = None,
     group: options.Group = None,
-    quasi: Annotated[
-        Optional[str], typer.Option(help="Quasi-identifiers of releases without ids, with commas: zip,age.")
-    ] = None,
+    quasi: options.Quasi = None,
     kind: options.Kind = None,
     missing: Annotated[
         Optional[list[str]], typer.Option(help="A cell that stands for a missing value, such as ?; once per mark.")

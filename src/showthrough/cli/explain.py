@@ -28,9 +28,7 @@ def explain(
     id: options.Id = None,
     sensitive: options.Sensitive = None,
     group: options.Group = None,
-    quasi: Annotated[
-        Optional[str], typer.Option(help="Quasi-identifiers of releases without ids, with commas: zip,age.")
-    ] = None,
+    quasi: options.Quasi = None,
     kind: options.Kind = None,
     register: Annotated[
         Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")

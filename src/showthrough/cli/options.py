@@ -20,6 +20,7 @@ class Audience(StrEnum):
 # What is read
 Id = Annotated[Optional[str], typer.Option("--id", help="Column with the person's pseudonym, if any.")]
 Sensitive = Annotated[Optional[str], typer.Option(help="Column with the sensitive value.")]
+Quasi = Annotated[Optional[str], typer.Option(help="Quasi-identifiers of releases without ids, with commas: zip,age.")]
 Group = Annotated[Optional[str], typer.Option(help="Column with the group, if the file has one.")]
 Kind = Annotated[
     Optional[str],

@@ -11,6 +11,7 @@ from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.story import OfValue, Story
 from showthrough.inference.words import listed
+from showthrough.report.page import wording
 
 STEPS = 30  # of a proof; nobody reads a longer one
 _ALIKE = 2e-5
@@ -60,14 +61,12 @@ def person_content(post: Posterior, story: Story, value: Any = None, *, seconds:
 
 
 def percent(p: float) -> str:
-    """As many digits as matter; what is not certain never reads 100.
+    """As on the page, for a terminal.
 
-    >>> percent(0.5), percent(0.99999), percent(1 / 3), percent(0.0001)
-    ('50 %', 'over 99.9 %', '33.3 %', '0.01 %')
+    >>> percent(0.5), percent(0.99999), percent(1 / 3)
+    ('50 %', 'over 99.9 %', '33 %')
     """
-    if 0.999 < p < 1:
-        return "over 99.9 %"
-    return f"{100 * p:.3g} %"
+    return wording.percent(p).replace(wording.THIN, " ")
 
 
 def _all(many: int) -> str:
