@@ -134,7 +134,7 @@ class Audit(Showable):
         return tuple(r.name for r in self.releases if r.tied_by == "link")
 
     def person(self, id: Any, value: Any = None, *, release: str | None = None, seconds: float | None = None) -> Story:
-        """One person from every side: each release alone, the history as it grew, the fewest releases that tell as much.
+        """One person from every side: each release alone, the history as it grew, the fewest that tell as much.
 
         Of ``value``, or the likeliest. The parts of the history take further inferences, of ``seconds`` in all.
         """
