@@ -89,6 +89,10 @@ def _judge(program: Program, claims: np.ndarray, behind: dict[int, list[str]], s
         status, again = program.extreme(raised, seconds)
         if status == "found":
             point[raised] = again[raised]
+        else:  # what the first program says of these is not to be relied upon
+            open_ones = {fact for k in raised for fact in behind[int(k)]}
+            said.unjudged += len(open_ones)
+            facts, claims = facts - open_ones, claims[~np.isin(claims, raised)]
     wrong = {fact for k in claims[point[claims] > REFUTED] for fact in behind[int(k)]}
     near = {fact for k in claims[point[claims] > CONFIRMED] for fact in behind[int(k)]} - wrong
     said.refuted += len(wrong)
