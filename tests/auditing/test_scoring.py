@@ -1,12 +1,15 @@
 """An audit beside the truth: counted once more by hand, calibrated where nothing changed, and honest where it did."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import pytest
 
 import showthrough as st
+from showthrough.auditing.scoring import score
+from showthrough.report.truth import told_to
 from tests.cli.running import run
 from tests.histories import release
 
@@ -77,14 +80,66 @@ def test_who_has_no_true_value_is_unknown():
 
 def test_the_command_tells_it_with_counts_only(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    releases, tables = history(5, changes=6)
+    releases, tables = history(5, people=600, releases=1)
     for name, one in zip(tables, releases, strict=True):
         one.to_frame().write_csv(f"{name}.csv")
         tables[name].write_csv(f"{name}-true.csv")
     roles = ["--id", "id", "--sensitive", "value", "--group", "group"]
-    done = run("audit", "D1.csv", "D2.csv", *roles, "--tables", "D1-true.csv", "D2-true.csv", "--json", "a.json")
+    done = run("audit", "D1.csv", *roles, "--tables", "D1-true.csv", "--json", "a.json")
     assert done.code in (0, 4), done.err
     told = json.loads((tmp_path / "a.json").read_text())
     assert told["truth"]["right"] <= told["truth"]["persons"]
     assert "By the publisher's own tables the likeliest value is the true one" in " ".join(done.out.split())
-    assert not any(f"p{k}" in json.dumps(told["truth"]) for k in range(60))
+    assert not any(f"p{k}" in json.dumps(told["truth"]) for k in range(600))
+
+
+def test_the_command_keeps_the_truth_of_few_for_internal_eyes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    releases, tables = history(6, people=12, releases=1)
+    releases[0].to_frame().write_csv("D1.csv")
+    tables["D1"].write_csv("own.csv")
+    roles = ["--id", "id", "--sensitive", "value", "--group", "group", "--tables", "own.csv"]
+    told = json.loads(run("audit", "D1.csv", *roles, "--json", "-").out)
+    assert "truth" not in told
+    assert "is not told here" in " ".join(told["summary"])
+    assert "really have" not in " ".join(told["summary"])
+    known = json.loads(run("audit", "D1.csv", *roles, "--json", "-", "--audience", "internal").out)
+    assert known["truth"]["persons"] == 12
+
+
+def scored_at_random(seed):
+    """Persons of random probabilities, some certain, some nearly always right."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 400))
+    p = np.where(rng.random(n) < rng.random(), 1.0, rng.random(n) ** rng.choice([0.3, 1, 3]))
+    right = (rng.random(n) < np.where(rng.random(n) < rng.random(), p, rng.integers(0, 2))) | (p == 1)
+    return score(pl.DataFrame({"p": p, "certain": p == 1, "true": ["x"] * n, "right": right}))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_shareable_figures_single_out_nobody_even_by_subtraction(seed):
+    """Whatever sets of persons the figures tell of, their differences hold ten right and ten wrong, or nobody."""
+    all_of_it = scored_at_random(seed)
+    told = told_to("shareable", all_of_it)
+    assert told_to("internal", all_of_it) is all_of_it
+    if told is None:
+        n, right = all_of_it.persons - all_of_it.certain[0], all_of_it.right - all_of_it.certain[1]
+        assert n
+        assert min(right, n - right) < 10
+        return
+    assert sum(s.persons for s in told.calibration) == told.persons
+    assert sum(s.right for s in told.calibration) == told.right
+    sums, above = {told.certain, (told.persons, told.right), *told.at_least.values()}, np.zeros(2, dtype=int)
+    for step in reversed(told.calibration):
+        above = above + np.array([step.persons, step.right])
+        sums.add((int(above[0]), int(above[1])))
+    nested = sorted(s for s in sums if s[0] >= told.certain[0])
+    for (few, hit), (many, more) in pairwise(nested):
+        if many > few:
+            assert min(more - hit, many - few - (more - hit)) >= 10
+
+
+def test_most_histories_of_some_size_are_told():
+    told = [told_to("shareable", scored_at_random(seed)) for seed in range(60)]
+    assert sum(t is not None for t in told) > 20
+    assert any(t is not None and len(t.calibration) > 2 and t.at_least for t in told)

@@ -14,7 +14,6 @@ import polars as pl
 
 from showthrough import __version__
 from showthrough.auditing.audit import Audit
-from showthrough.auditing.scoring import Scored
 from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
@@ -23,6 +22,7 @@ from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
 from showthrough.report.figure import Figures, figures, plain
 from showthrough.report.origin import Origin
+from showthrough.report.truth import beside_truth, told_to
 
 SCHEMA = "showthrough.audit"
 VERSION = 3
@@ -136,7 +136,7 @@ def content(
         releases=tuple(figures(release, "audit", "release") for release in audit.releases),
         together=figures(audit.joint, "audit", "together"),
         whole_values=None if whole is None else figures(whole, "audit", "whole_values"),
-        truth=None if audit.scored is None else figures(audit.scored, "audit", "truth"),
+        truth=_truth(audit, audience),
         certificate=figures(audit.posterior.certificate.as_dict(), "audit", "certificate"),
         numerics=f"Numerics: {audit.posterior.certificate}.",
         premise=audit.posterior.certificate.premise,
@@ -199,7 +199,7 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
         + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
     )
     if (told := audit.scored) is not None:
-        lines += beside_truth(told)
+        lines += beside_truth("internal" if internal else "shareable", told)
     lines += [rows.sentence(internal=internal) for rows in audit.posterior.unfilled()]
     post = audit.posterior
     if by_guess := [name for name, r in zip(post.names, post.releases, strict=True) if guessed(post.reader, r, name)]:
@@ -211,19 +211,9 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
     return [*lines, *audit.posterior.reader.notes()]
 
 
-def beside_truth(told: Scored) -> list[str]:
-    """How often readers are right, by the publisher's own tables."""
-    certain, right = told.certain
-    many, hit = told.at_least["0.5"]
-    lines = [
-        f"By the publisher's own tables the likeliest value is the true one for {told.right} of {told.persons} "
-        f"persons; about {told.expected:.0f} were to be expected."
-    ]
-    if certain:
-        lines.append(f"Of {_people(certain)} about whom a reader is certain, {right} really have that value.")
-    if many:
-        lines.append(f"Of {_people(many)} about whom a reader is at least 50 % sure, {hit} really have that value.")
-    return lines
+def _truth(audit: Audit, audience: str) -> Figures | None:
+    told = None if audit.scored is None else told_to(audience, audit.scored)
+    return None if told is None else figures(told, "audit", "truth")
 
 
 def _unanswered(audit: Audit) -> list[str]:

@@ -9,13 +9,13 @@ import polars as pl
 
 from showthrough.inference.certificate import Status
 from showthrough.policy.decision import Decision, Reason
-from showthrough.report.content import beside_truth
 from showthrough.report.page.bands import COMPARISON
 from showthrough.report.page.blocks import Bullets, Code, Note, PlainTable, Section, Words
 from showthrough.report.page.gathered import Gathered, shown
 from showthrough.report.page.single import criteria_grid
 from showthrough.report.page.wording import all_of, count, listed, persons, tiny
 from showthrough.report.printable import printable
+from showthrough.report.truth import beside_truth
 
 _OUTCOMES = {"within": "within", "over": "over", "open": "not known", "excepted": "excepted"}
 _RULES = {
@@ -41,7 +41,7 @@ def criteria_section(g: Gathered) -> Section:
     if g.decision is not None:
         blocks += _policy(g.decision)
     if (scored := g.audit.scored) is not None:
-        blocks.append(Bullets("Beside the publisher's own tables", tuple(beside_truth(scored))))
+        blocks.append(Bullets("Beside the publisher's own tables", tuple(beside_truth(g.audience, scored))))
     one = "Such criteria look at one release at a time." + (
         " That is why they did not see what this page shows." if g.several and g.audit.joint.newly_certain else ""
     )

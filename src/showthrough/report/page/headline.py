@@ -252,7 +252,11 @@ def answers(g: Gathered) -> tuple[ShortAnswer, ...]:
         else ShortAnswer(
             "May I share this file?",
             "**Yes.** It holds counts, no ids, no proofs and no rows; parts of breakdowns under 10 persons are merged."
-            " Whoever has the releases could compute the same.",
+            + (
+                " Whoever has the releases could compute the same."
+                if g.audit.scored is None
+                else " What stands beside your own tables is more than the releases tell."
+            ),
         )
     )
     uncovered = "What a reader knows from elsewhere" + (
