@@ -104,6 +104,7 @@ FAULTS = [
     (K + GOOD.replace('owner = "who"', ""), "p.toml, line 3, [[exceptions]] 1: owner is missing"),
     (K + GOOD.replace('"k"', '"kk"'), "p.toml, line 4, [[exceptions]] 1: rule is the name of a limit"),
     ("[block\nk = 5", "p.toml is not valid TOML (at line 1"),
+    ("[block]\nk = 5\nover_posterior = 3", "p.toml, line 3, [block]: over_posterior says how many persons may be over"),
 ]  # fmt: skip
 
 
@@ -152,3 +153,11 @@ def test_exceptions_excuse_what_is_known_and_nothing_else(exception, found, doub
     if verdict == "pass" and state == "used":
         assert decided.said == "Within the limit of the policy, but for 1 exception."
         assert decided.reasons[0].outcome == "excepted"
+
+
+def test_words_say_which_exceptions_are_over():
+    days = [dt.date.today() - dt.timedelta(days=1), dt.date.today()]
+    over, valid = (" ".join(explained(excused(expires=day))) for day in days)
+    assert f"expired on {days[0]} and does not count" in over
+    assert "may be broken" not in over
+    assert f"until {days[1]} the limit certain may be broken" in valid

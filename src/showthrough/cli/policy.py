@@ -42,7 +42,7 @@ def init(
 @app.command("explain")
 def explain(file: Annotated[Path, typer.Argument(help="A policy file.")]) -> None:
     """Say in words what a policy file means."""
-    with errors_as_sentences():
+    with errors_as_sentences(audience="internal"):  # a policy file holds nobody's data, so its values may be shown
         from showthrough.report.printable import words
         from showthrough.requests.policy import PolicyExplainRequest, run_policy_explain
 

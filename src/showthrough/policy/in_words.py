@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -34,7 +35,9 @@ def explained(rules: Rules) -> list[str]:
 def _limits(policy: Policy) -> list[str]:
     found = []
     for rule, limit in policy.limits().items():
-        said = _SAID[rule](limit, policy) if rule in _SAID else f"In every release alone, {rule} = {_shown(limit)}."
+        said = (
+            _SAID[rule](limit, policy) if rule in _SAID else f"Every release alone satisfies {rule} = {_shown(limit)}."
+        )
         found.append(said if rule in _SAID else f"{said} {MEANINGS[rule]}")
     if policy.certain is not None or policy.impossible is not None:
         found.append(_INTEGRAL[policy.integral].format(seconds=f"{policy.seconds:g}"))
@@ -83,6 +86,8 @@ def _excused(one: PolicyException) -> str:
     up_to = "" if one.persons is None else f" by up to {people(one.persons)}"
     where = "" if one.release is None else f" of {one.release}"
     what = "" if one.severity is None else f" that would {'block' if one.severity == 'block' else 'ask for review'}"
+    if one.expires < dt.date.today():
+        return f"Exception: that from {one.rule}{where}{what} expired on {one.expires.isoformat()} and does not count."
     return (
         f"Exception: until {one.expires.isoformat()} the limit {one.rule}{where}{what} may be broken{up_to}. "
         f"{one.owner} answers for it: {one.reason}"

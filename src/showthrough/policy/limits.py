@@ -30,6 +30,8 @@ def check_limits(policy: Any) -> None:
     few = policy.over_posterior
     if not (_number(few) and few >= 0 and (_whole(few) or few < 1)):
         raise FieldError("over_posterior", f"is a whole number of persons, or a share below 1, not {_shown(few)}.")
+    if few and policy.max_posterior is None:
+        raise FieldError("over_posterior", "says how many persons may be over max_posterior: set that too.")
     pair = policy.proximity
     if pair is not None and not _is_proximity(pair):
         raise FieldError("proximity", f"is a pair (ε of 0 or more, limit between 0 and 1), not {_shown(pair)}.")
