@@ -17,7 +17,7 @@ from showthrough.report.page.since import HistoryState, states
 from showthrough.report.page.wording import THIN
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
-_PLAIN = " .:-=+*%#"
+_PLAIN = " .:-=+x*#"  # no %, which stands beside them
 _LATEST = 6  # releases that are listed one by one
 
 
@@ -38,7 +38,8 @@ class Glance:
         """For a terminal, or ``plain`` for a file or a pipe."""
         bars = _PLAIN if plain else _BLOCKS
         *rest, last = (bars[h] for h in self.heights)
-        sure = f"{self.first} % {''.join(rest)} 100 %   certain {last} {self.certain}"
+        left, right = "[]" if plain else ("", "")  # or a sign beside a number would read as part of it
+        sure = f"{self.first} % {left}{''.join(rest)}{right} 100 %   certain {left}{last}{right} {self.certain}"
         told = [(self.verdict, self.finding), ("", self.figures)]
         told += [("since", self.since)] if self.since else []
         return [*told, ("sure", sure), ("next", self.step)]

@@ -10,7 +10,8 @@ from showthrough.policy.phrases import percent
 from showthrough.report.formats import Judgement
 
 SIGNS = {"pass": "✔ PASS", "review": "▲ REVIEW", "block": "⬣ BLOCK", "inconclusive": "○ INCONCLUSIVE"}
-_MARKS = re.compile(r"([\\`*_{}\[\]<>|~$&]|^[-+#=]|^\d+(?=[.)]))")
+_MARKS = re.compile(r"([\\`*_{}\[\]<>|~$&]|^[-+#=])")
+_NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")  # only punctuation can be escaped: 1\. and never \1.
 
 
 def markdown(told: Judgement) -> bytes:
@@ -63,5 +64,7 @@ def escaped(text: str) -> str:
 
     >>> escaped("a|b <script> *x*")
     'a\\|b \\<script\\> \\*x\\*'
+    >>> escaped("1.5"), escaped("1. Ward")
+    ('1.5', '1\\. Ward')
     """
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+    return _NUMBERED.sub(r"\1\\\2", _MARKS.sub(r"\\\1", " ".join(text.split())))
