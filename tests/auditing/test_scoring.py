@@ -9,7 +9,7 @@ import pytest
 
 import showthrough as st
 from showthrough.auditing.scoring import score
-from showthrough.report.truth import told_to
+from showthrough.report.guesses import told_to
 from tests.cli.running import run
 from tests.histories import release
 

@@ -21,8 +21,8 @@ from showthrough.inference.proof import Proof
 from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
 from showthrough.report.figure import Figures, figures, plain
+from showthrough.report.guesses import beside_truth, told_to
 from showthrough.report.origin import Origin
-from showthrough.report.truth import beside_truth, told_to
 
 SCHEMA = "showthrough.audit"
 VERSION = 3

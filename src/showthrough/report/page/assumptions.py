@@ -9,13 +9,13 @@ import polars as pl
 
 from showthrough.inference.certificate import Status
 from showthrough.policy.decision import Decision, Reason
+from showthrough.report.guesses import beside_truth
 from showthrough.report.page.bands import COMPARISON
 from showthrough.report.page.blocks import Bullets, Code, Note, PlainTable, Section, Words
 from showthrough.report.page.gathered import Gathered, shown
 from showthrough.report.page.single import criteria_grid
 from showthrough.report.page.wording import all_of, count, listed, persons, tiny
 from showthrough.report.printable import printable
-from showthrough.report.truth import beside_truth
 
 _OUTCOMES = {"within": "within", "over": "over", "open": "not known", "excepted": "excepted"}
 _RULES = {
