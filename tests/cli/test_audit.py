@@ -41,7 +41,7 @@ def test_figures_for_everybody(home):
     first = " ".join(done.out.split())
     assert first.startswith(
         "FOUND 3 of 15 persons are certain (3 more than before); no release alone makes anybody certain "
-        "at least 90 %: 3 (+3) at least 50 %: 15 (+11) figures: exact since D1 nobody D2 3 sure 50 % #"
+        "at least 90 %: 3 (+3) at least 50 %: 15 (+11) figures: exact since D1 nobody D2 3 sure 50 % [#"
     )
     assert "nats" not in done.out.split("Numerics")[0]
     assert "zq" not in done.out
