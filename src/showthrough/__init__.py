@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from showthrough import errors as errors
+    from showthrough import knowledge as knowledge
     from showthrough.auditing.audit import Audit as Audit
     from showthrough.auditing.audit import audit as audit
     from showthrough.criteria.alpha_k import AlphaKAnonymity as AlphaKAnonymity
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from showthrough.inference.infer import infer as infer
     from showthrough.inference.posterior import Posterior as Posterior
     from showthrough.inference.proof import Proof as Proof
+    from showthrough.knowledge.knowledge_file import read_knowledge as read_knowledge
     from showthrough.measuring.measure import Utility as Utility
     from showthrough.measuring.utility import utility as utility
     from showthrough.policy.decision import Decision as Decision
@@ -94,8 +96,10 @@ _HOME = {
     "changes_between": "showthrough.register.changed",
     "errors": "showthrough.errors",
     "infer": "showthrough.inference.infer",
+    "knowledge": "showthrough.knowledge",
     "levels": "showthrough.criteria.levels",
     "read_history": "showthrough.register.history_file",
+    "read_knowledge": "showthrough.knowledge.knowledge_file",
     "read_register": "showthrough.register.register",
     "read_release": "showthrough.release.reading",
     "risk": "showthrough.criteria.risk",
@@ -138,8 +142,10 @@ __all__ = [
     "changes_between",
     "errors",
     "infer",
+    "knowledge",
     "levels",
     "read_history",
+    "read_knowledge",
     "read_policy",
     "read_register",
     "read_release",
@@ -153,7 +159,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'showthrough' has no attribute {name!r}")
     module = import_module(_HOME[name])
-    found = module if name == "errors" else getattr(module, name)
+    found = module if name in ("errors", "knowledge") else getattr(module, name)
     globals()[name] = found
     return found
 

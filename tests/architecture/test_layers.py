@@ -15,7 +15,7 @@ FLOORS = (
     ("storage",),
     ("table",),
     ("release",),
-    ("register", "criteria", "measuring", "knowledge"),
+    ("knowledge", "register", "criteria", "measuring"),
     ("engines",),
     ("inference", "dp"),
     ("policy",),

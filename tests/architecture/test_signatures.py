@@ -83,7 +83,8 @@ def test_listed_signatures_are_the_real_ones(line: str):
 
 def test_every_public_name_that_can_be_called_is_listed():
     listed = {line.split("(")[0].split(".")[1] for line in LISTED}
-    assert listed == {name for name in st.__all__ if callable(found(name))} - MADE_BY_US
+    rooms = {name for name in st.__all__ if inspect.ismodule(getattr(st, name))}
+    assert listed - rooms == {name for name in st.__all__ if callable(found(name))} - MADE_BY_US
 
 
 def test_every_method_of_the_documentation_is_listed():

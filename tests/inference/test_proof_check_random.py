@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough.inference import proof_check
-from showthrough.inference.proof_check import Board, Evidence, Members, Statement
+from showthrough.inference.proof_check import Board, Evidence, KnownSum, Members
 from tests.oracles import rows as oracle
 from tests.oracles import seats
 from tests.oracles.rows import ZERO, Case, Program
@@ -65,7 +65,7 @@ def given_facts(case):
         fitting = Counter(tuple(g + 1 for g in case.seating.fits[p][r]) for p, home in hidden.items() if home == r)
         members.append(Members(frame, tuple(fitting.items())))
     ranges = {label(row): limits for row, limits in case.bounds.items() if row[0] is not None}
-    statements = [Statement(name, *case.bounds[None, name, None], terms) for name, terms in case.terms.items()]
+    statements = [KnownSum(name, *case.bounds[None, name, None], terms) for name, terms in case.terms.items()]
     return published, members, {"ranges": ranges, "statements": statements}
 
 

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 from showthrough.inference.proof import Argument, Contradiction, Proof, WeighedRow, WeighedStatement
-from showthrough.inference.proof_check import Members, Statement, contradicts, holds
+from showthrough.inference.proof_check import KnownSum, Members, contradicts, holds
 from tests.histories import release
 
 PAIRS = release([(["A", "B"], ["flu", "hiv"]), (["C", "D"], ["flu", "hiv"])], "D1")
 HOMES = Members(pl.DataFrame({"id": ["A", "B", "C", "D"], "group": [1, 1, 2, 2]}))
-ONE_EACH = Statement("one of A and C has flu", 1, 1, {("A", "flu"): 1, ("C", "flu"): 1})
-NOT_A = Statement("A has no flu", 0, 0, {("A", "flu"): 1})
+ONE_EACH = KnownSum("one of A and C has flu", 1, 1, {("A", "flu"): 1, ("C", "flu"): 1})
+NOT_A = KnownSum("A has no flu", 0, 0, {("A", "flu"): 1})
 
 
 def said(statement, weight):
@@ -49,7 +49,7 @@ def test_statements_and_counts_lead_from_person_to_person():
 
 
 def test_statements_that_clash_are_a_contradiction():
-    others = Statement("B and C have none", 0, 0, {("B", "flu"): 1, ("C", "flu"): 1})
+    others = KnownSum("B and C have none", 0, 0, {("B", "flu"): 1, ("C", "flu"): 1})
     both = [NOT_A, others]
     clash = [[(0, 1, "flu", 1), said(NOT_A, -1), said(others, -1)]]
     assert contradicts([PAIRS], [HOMES], steps=clash, split=False, statements=both)
@@ -57,7 +57,7 @@ def test_statements_that_clash_are_a_contradiction():
 
 
 def test_coefficients_count():
-    two = Statement("twice A and once C", 2, 3, {("A", "flu"): 2, ("C", "flu"): 1})
+    two = KnownSum("twice A and once C", 2, 3, {("A", "flu"): 2, ("C", "flu"): 1})
     assert shown([[said(two, 1), said(ONE_EACH, -1)]], "A", "flu", "certain", statements=[two, ONE_EACH])
     assert not shown([[said(two, 1)]], "A", "flu", "certain", statements=[two])
 
@@ -85,7 +85,7 @@ def test_a_tight_range_is_a_count_from_then_on():
 
 
 def test_a_tight_statement_is_an_equality_from_then_on():
-    some = Statement("one or two of A and B", 1, 2, {("A", "flu"): 1, ("B", "flu"): 1})
+    some = KnownSum("one or two of A and B", 1, 2, {("A", "flu"): 1, ("B", "flu"): 1})
     tight = [said(some, -1), (0, 1, "hiv", -1)]
     ranges = {(0, 1, "hiv"): (0, 0), (0, 1, "flu"): (0, 2)}
     known = {"ranges": ranges, "statements": [some]}

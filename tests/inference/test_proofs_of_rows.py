@@ -41,7 +41,7 @@ def told(case):
         members.append(proof_check.Members(frame))
     ranges = {(w.release, w.group, w.value): (w.lower, int(min(w.upper, FAR))) for w in case.rows}
     statements = [
-        proof_check.Statement(
+        proof_check.KnownSum(
             f"S{k}",
             -FAR if said.lower == -math.inf else said.lower,
             FAR if said.upper == math.inf else said.upper,

@@ -13,7 +13,7 @@ from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep, take_over
 from showthrough.inference.history import History
 from showthrough.inference.log import Log
-from showthrough.inference.problem import Problem, orphan_error, orphan_rows
+from showthrough.inference.problem import Problem, orphan_error, orphan_rows, unstated
 from showthrough.inference.reduce import nothing_left
 from showthrough.inference.rows import Rows
 from showthrough.inference.solving import solve
@@ -21,6 +21,7 @@ from showthrough.table.arrays import Flags, Ints, Reals
 
 _LARGE = 0.1  # of all persons; contradictory islands that hold more are answered by counts that give way
 _ALL, _EACH = 20.0, 5.0  # seconds for short explanations of contradictions
+_ALONE = 0.4  # of the time that is left, for what the releases tell without statements
 _GUESSED = "The releases contradict each other where persons are located by a guess."
 _EXPLAINED = 50  # contradictions that are explained one by one; further ones are counted
 
@@ -72,6 +73,7 @@ class Isolation:
         while True:
             try:
                 chosen = among if self.left.all() else self.left if among is None else self.left & among
+                start = self._published(face, chosen, start)
                 held = _believed(face, self.log, chosen)
                 x, mu = solve(held, self.log, among=chosen, start=start)
                 break
@@ -82,6 +84,27 @@ class Isolation:
             self._withdraw(done)
             self._relax(done)
         return done
+
+    def _published(self, face: Face, among: Flags | None, start: Reals | None) -> Reals | None:
+        """Close the face by the releases alone before any statement is looked at, and where to begin then.
+
+        So what is proven is told apart: by the counts, or only with what somebody knows.
+        """
+        problem = self.problem
+        if not problem.statements or face.stated_from is not None:
+            return start
+        bare = face.of(unstated(problem))
+        rows = np.arange(bare.problem.rows.size)
+        try:
+            with self.log.at_most(_ALONE * self.log.clock.left()):
+                mu = solve(bare, self.log, among=among)[1]
+        except Contradicted as found:
+            raise found.within(rows, np.arange(problem.variables), problem.rows.size) from None
+        finally:
+            take_over(face, bare, np.arange(problem.terms), rows)
+        face.suspects[:] = False
+        face.stated_from = len(face.steps)
+        return np.append(mu, np.zeros(len(problem.statements)))
 
     def _orphans(self) -> None:
         """Published values that nobody can have contradict the other releases without any solving."""
@@ -169,7 +192,7 @@ def _believed(face: Face, log: Log, among: Flags | None) -> Face:
     problem = face.problem
     if problem.log_prior is None or np.isfinite(problem.log_prior).all():
         return face
-    known = Face.whole(replace(problem, log_prior=None))
+    known = face.of(replace(problem, log_prior=None))
     try:
         solve(known, log, among=among)
     finally:

@@ -15,6 +15,7 @@ from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining
 from showthrough.inference.seating import seated_releases, take_seats
 from showthrough.table.arrays import Flags, Ints
+from showthrough.table.ragged import ranges
 
 _NEXT_TO_NOTHING = 1000
 
@@ -141,19 +142,61 @@ def _asked(free: Remaining, sign: npt.NDArray[np.int8]) -> tuple[Flags, Flags, I
 
 def _by_statements(face: Face) -> bool:
     """Weigh each statement alone, for its lower and for its upper count; says whether that excluded anything."""
-    problem, found = face.problem, False
-    for row in range(problem.rows.size - len(problem.statements), problem.rows.size):
-        for weight in (1, -1):
-            weights = _one_row(problem, row, weight)
-            weighed = face.weigh(weights)
-            if weighed.overfull:
-                raise Contradicted(weights)
-            if weighed.proven:
-                zeros = np.flatnonzero(weighed.zeros())
-                if zeros.size:
-                    face.exclude(zeros, WeighingStep(np.array([row]), np.array([weight]), np.zeros(1, dtype=np.int64)))
-                    found = True
-    return found
+    problem, said = face.problem, face.problem.rows.stated
+    published = problem.rows.size - len(problem.statements)
+    open_ones = np.flatnonzero(face.possible[said.variable])
+    variable, row = said.variable[open_ones], said.row[open_ones] - published
+    signature = problem.signature[variable]
+    key, pair = np.unique(row.astype(np.int64) * problem.signatures + signature, return_inverse=True)
+    of_row, of_signature = np.divmod(key, problem.signatures)
+    silent = np.bincount(pair, minlength=key.size) < face.choices[of_signature]  # some value is not spoken of
+    found: list[tuple[int, int]] = []
+    zeros = [np.empty(0, dtype=np.int64)]
+    for weight, ends in ((1, face.rows.lower[published:]), (-1, -face.rows.upper[published:])):
+        best = np.full(key.size, np.iinfo(np.int64).min)
+        np.maximum.at(best, pair, weight * said.coefficient[open_ones])
+        best = np.where(silent, np.maximum(best, 0), best)
+        spare = _added(of_row, best * problem.weight[of_signature], len(problem.statements)) - ends
+        if (spare < 0).any():
+            wrong = np.flatnonzero(spare < 0)
+            raise Contradicted(_one_row(problem, published + int(wrong[0]), weight))
+        own = _below(
+            face, (variable, pair, weight * said.coefficient[open_ones]), (of_row, of_signature, best), spare == 0
+        )
+        found += [(published + r, weight) for r in np.unique(own[1]).tolist()]
+        zeros.append(own[0])
+    if not found:
+        return False
+    rows, weights = (np.array(part, dtype=np.int64) for part in zip(*found, strict=True))
+    face.exclude(np.unique(np.concatenate(zeros)), WeighingStep(rows, weights, np.arange(rows.size)))
+    return True
+
+
+def _added(at: Ints, figure: Ints, size: int) -> Ints:
+    """What the figures at each place add up to, in whole numbers."""
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, at, figure)
+    return total
+
+
+def _below(
+    face: Face, entries: tuple[Ints, Ints, Ints], pairs: tuple[Ints, Ints, Ints], tight: Flags
+) -> tuple[Ints, Ints]:
+    """Open variables that give less than the best of their signature to a statement which needs all of it.
+
+    Entries are (variable, pair, figure), pairs (statement, signature, best figure). Gives variables and statements.
+    """
+    problem, (variable, pair, figure), (of_row, of_signature, best) = face.problem, entries, pairs
+    needed = tight[of_row]
+    less = needed[pair] & (figure < best[pair])
+    quiet = np.flatnonzero(needed & (best > 0))  # whoever is not spoken of gives 0
+    size = np.diff(problem.start)[of_signature[quiet]]
+    every = ranges(problem.start[of_signature[quiet]], size)
+    home = np.repeat(quiet, size)
+    spoken = np.isin(home * np.int64(problem.variables) + every, pair * np.int64(problem.variables) + variable)
+    rest = ~spoken & face.possible[every]
+    found = np.concatenate([variable[less], every[rest]])
+    return found, np.concatenate([of_row[pair[less]], of_row[home[rest]]])
 
 
 def _refuse_used_up(face: Face, zeros: Ints, step: WeighingStep) -> None:

@@ -68,6 +68,7 @@ def nobody(ids: pl.Series, values: pl.Series) -> History:
 def grown(history: History, draft: Draft) -> History:
     """The history with a draft at its end; everybody's group must be known."""
     values, old_value, new_value = _joined_values(history, draft)
+    history = history.uninformed()
     before, old = history.first_group[-1], history.named
     groups, pools = draft.counterfeits.size, np.flatnonzero(draft.counterfeits)
     named, unnamed = old + draft.newcomers.len(), history.group_of.shape[1] - old
@@ -96,7 +97,7 @@ def grown(history: History, draft: Draft) -> History:
         row_count=np.concatenate([history.row_count, draft.row_count[order]]),
         locatability=(*history.locatability, None),
         weight=weight,
-    )
+    ).informed()
 
 
 def _joined_values(history: History, draft: Draft) -> tuple[pl.Series, Codes, Codes]:

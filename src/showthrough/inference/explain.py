@@ -49,6 +49,7 @@ def explain(
     other = [v for v in span if post.problem.value[v] != code]
 
     def proof(fact: str, by: str, steps: tuple[Argument, ...], reason: str) -> Proof:
+        by = "knowledge" if any(isinstance(row, WeighedStatement) for step in steps for row in step.rows) else by
         word = post.history.values[code]
         h = post.history
         choice, parts = h.changed.otherwise, _parts(h, steps, post.published_id(id))

@@ -73,6 +73,7 @@ class Face:
     suspects: Flags  # zeros that are likely but not proven; they stay in the problem
     steps: list[Step] = field(default_factory=list)
     tight_at: npt.NDArray[np.int32] | None = None  # [rows] the step that made a range one number, or NEVER
+    stated_from: int | None = None  # steps before this one lean on no statement; None: there are none
     rows: Rows = field(init=False)  # the problem's rows, tight ranges as exact counts
     choices: Ints = field(init=False)  # [m] how many variables are left for each signature
     _flows: dict[tuple[int, int, int, int], flow.PairFlow] = field(default_factory=dict)
@@ -188,10 +189,32 @@ class Face:
         """The same, to go on with apart."""
         tight = None if self.tight_at is None else self.tight_at.copy()
         found = Face(
-            self.problem, self.alive.copy(), self.removed_at.copy(), self.suspects.copy(), list(self.steps), tight
+            self.problem,
+            self.alive.copy(),
+            self.removed_at.copy(),
+            self.suspects.copy(),
+            list(self.steps),
+            tight,
+            self.stated_from,
         )
         found.rows = self.rows
         return found
+
+    def of(self, problem: Problem) -> Face:
+        """The same exclusions in a problem with these terms, which has all or the first of these rows."""
+        size = problem.rows.size
+        tight = None if self.tight_at is None else self.tight_at[:size].copy()
+        found = Face(problem, self.alive.copy(), self.removed_at.copy(), self.suspects.copy(), list(self.steps), tight)
+        if tight is not None:
+            found.rows = replace(problem.rows, lower=self.rows.lower[:size], upper=self.rows.upper[:size])
+        return found
+
+    def leans_on_statements(self, terms: Ints) -> Flags:
+        """Whether terms were excluded only when statements were looked at."""
+        if self.stated_from is None:
+            return np.zeros(terms.size, dtype=bool)
+        at = self.removed_at[terms]
+        return np.asarray((at >= self.stated_from) & (at != NEVER))
 
     def recount(self) -> None:
         """Count what is left after ``alive`` was changed by hand."""

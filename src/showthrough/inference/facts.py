@@ -27,6 +27,8 @@ class FactCounts:
     impossible_by_sets: int
     impossible_by_counts: int
     certain_if_consistent: int = 0
+    certain_by_knowledge: int = 0  # of those who are certain
+    impossible_by_knowledge: int = 0
 
 
 def proven(solved: Solved, whole: Callable[[], list[tuple[Flags, str, str]]] | None = None) -> pl.DataFrame:
@@ -46,10 +48,15 @@ def listing(
     known = solved.consistent | solved.conditional
     alone = pairs.alive & ((pairs.left() == 1) & known)[pairs.signature]
     by_sets = alone & (np.diff(pairs.start) == 1)[pairs.signature]
+    told = solved.told
+    gone = ~pairs.alive & known[pairs.signature]
+    by_told = alone & ~by_sets & _by_knowledge(solved)[pairs.signature]
     kinds = [
         (by_sets, "certain", "sets"),
-        (alone & ~by_sets, "certain", "counts"),
-        (~pairs.alive & known[pairs.signature], "impossible", "counts"),
+        (alone & ~by_sets & ~by_told, "certain", "counts"),
+        (by_told, "certain", "knowledge"),
+        (gone & ~told, "impossible", "counts"),
+        (gone & told, "impossible", "knowledge"),
         *((flags & known[pairs.signature], fact, by) for flags, fact, by in (whole() if whole else [])),
     ]
     parts = [_Fact.of(solved, pairs.signature[flags], pairs.value[flags], fact, by) for flags, fact, by in kinds]
@@ -75,9 +82,16 @@ def counted(solved: Solved) -> FactCounts:
     return FactCounts(
         certain=int(solved.certain.sum()),
         impossible_by_sets=int(persons[outside_common(solved)[0]].sum()),
-        impossible_by_counts=int(persons[pairs.signature[gone]].sum()),
+        impossible_by_counts=int(persons[pairs.signature[gone[~solved.told[gone]]]].sum()),
         certain_if_consistent=int(solved.persons[solved.perhaps].sum()),
+        certain_by_knowledge=int((solved.certain & _by_knowledge(solved)[solved.mine]).sum()),
+        impossible_by_knowledge=int(persons[pairs.signature[gone[solved.told[gone]]]].sum()),
     )
+
+
+def _by_knowledge(solved: Solved) -> Flags:
+    """[m] signatures that lost a value only when statements were looked at."""
+    return np.bincount(solved.pairs.signature[solved.told], minlength=solved.problem.signatures) > 0
 
 
 def by_worlds(solved: Solved, seconds: float, tick: Callable[[], None]) -> list[tuple[Flags, str, str]]:

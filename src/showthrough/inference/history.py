@@ -9,7 +9,7 @@ and are never reported: one column, with a weight, for all who fit the same grou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,9 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.inference.statements import Statements, coded, spoken_of
 from showthrough.register.changed import Changed
+from showthrough.register.informing import informed
 from showthrough.register.reader import Reader
 from showthrough.register.ties import Ties
 from showthrough.register.tying import tie
@@ -33,19 +35,6 @@ Reasons = npt.NDArray[np.int8]
 
 ABSENT = -1
 _FEW = 1000  # entries that are looked at one by one
-
-
-@dataclass(frozen=True)
-class Statements:
-    """What somebody knows of sums over persons: lower ≤ Σ coefficient · P(value | person) ≤ upper."""
-
-    lower: Ints  # [statements]
-    upper: Ints
-    names: tuple[str, ...]
-    statement: Ints  # [entries]
-    person: Ints  # [entries] column of the history; one with a weight counts with it
-    value: Codes  # [entries]
-    coefficient: Ints  # [entries]
 
 
 @dataclass(frozen=True)
@@ -75,6 +64,7 @@ class History:
     statements: Statements | None = None
     prior_of: Ints | None = None  # [n] the row of ``prior`` of each person
     prior: Reals | None = None  # [classes, values] weights of belief, 0 or more; None: all alike
+    strangers: int = 0  # columns at the end of whom statements alone speak
 
     @property
     def named(self) -> int:
@@ -85,6 +75,38 @@ class History:
     def group_rows(self) -> Ints:
         """[G + 1] where the rows of each group begin."""
         return starts(np.bincount(self.row_group, minlength=int(self.first_group[-1])))
+
+    def informed(self) -> History:
+        """The same with what its reader knows."""
+        found = coded(self.reader.informed, self.ids, self.values, self.group_of.shape[1])
+        if found.statements is None and found.prior is None:
+            return self
+        nowhere = np.full((self.group_of.shape[0], found.strangers), ABSENT, dtype=np.int32)
+        ones = np.ones(found.strangers, dtype=np.int64)
+        return replace(
+            self,
+            group_of=np.append(self.group_of, nowhere, axis=1),
+            weight=None if self.weight is None else np.append(self.weight, ones),
+            statements=found.statements,
+            prior_of=found.prior_of,
+            prior=found.prior,
+            strangers=found.strangers,
+        )
+
+    def uninformed(self) -> History:
+        """The same without what its reader knows."""
+        kept = self.group_of.shape[1] - self.strangers
+        if self.statements is None and self.prior is None:
+            return self
+        return replace(
+            self,
+            group_of=self.group_of[:, :kept],
+            weight=None if self.weight is None else self.weight[:kept],
+            statements=None,
+            prior_of=None,
+            prior=None,
+            strangers=0,
+        )
 
     def release_of(self, group: int) -> int:
         """The release a group belongs to."""
@@ -128,13 +150,15 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     for release in releases:
         if not isinstance(release, Release):
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
-    reader = reader or Reader()
+    reader = informed(reader or Reader(), releases)
     names = reader.names_for(releases)
     ties = [tie(release, name, reader) for release, name in zip(releases, names, strict=True)]
     member_ids = one_kind([own.ids for own in ties], "ids", names)
     told = [r.tally["value"] for r in releases]
     further = [pl.Series("value", reader.domain)] if reader.domain else []
     tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"][: len(told) + len(further)])
+    if reader.informed is not None:  # a part of a history may not publish what is known
+        tally_values.append(spoken_of(reader.informed, tally_values[0].dtype))
     ids, id_codes = codes_of(member_ids)
     values, value_codes = codes_of(tally_values, ordered=True)
     refuse_blanks(ids, "ids")
@@ -166,7 +190,7 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
         locatability=tuple(own.locatability for own in ties),
         unfilled=_unfilled(releases, names, ties, reader),
         weight=weight,
-    )
+    ).informed()
 
 
 def _unfilled(

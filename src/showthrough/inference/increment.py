@@ -19,6 +19,7 @@ from showthrough.inference.log import Log
 from showthrough.inference.problem import Problem, build
 from showthrough.inference.run import Wanted, answer, answered, certified, listed
 from showthrough.inference.solved import Solved
+from showthrough.register.informing import informed
 from showthrough.register.reader import telling
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints
@@ -31,6 +32,7 @@ def extend(post: Solved, release: Release, wanted: Wanted, log: Log) -> tuple[So
     told = telling(releases)
     # a second release of a name renames the first: what is said of the old name must be refused, as `infer` does
     reader = post.history.reader.strict().called(None).and_read(release).checked(told)
+    reader = informed(reader, releases)
     if release.sensitive is None:  # it tells who is who, not who has what
         return answer(reader, told, wanted, log)
     if reader.register is not None:  # who is absent, a stranger, or only a guess is decided anew

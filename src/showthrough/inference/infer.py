@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +16,10 @@ from showthrough.inference.posterior import Posterior, Told
 from showthrough.inference.run import Wanted, answer, answered, listed
 from showthrough.inference.solved import Solved
 from showthrough.inference.splitting import told_from
+from showthrough.knowledge.statement import Statement
 from showthrough.progress import Progress
 from showthrough.register.changed import Changed
+from showthrough.register.informing import informed
 from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
 
@@ -30,8 +32,11 @@ def infer(
     register: Any = None,
     membership: Mapping[str, Any] | None = None,
     domain: Sequence[Any] = (),
+    knowledge: Iterable[Statement] = (),
+    prior: Any = None,
     changed: Any = "refuse",
     contradictions: str = "explain",
+    elastic: bool = False,
     seconds: float = SECONDS,
     progress: Told = None,
 ) -> Posterior:
@@ -44,6 +49,12 @@ def infer(
     only partly known: each id is in one of the groups listed for it, or, where an empty group is
     listed too, perhaps in none.
 
+    ``knowledge`` are statements that the reader holds (`showthrough.knowledge`, `read_knowledge`), of the newest value
+    of somebody whose value changed. ``prior`` is what the reader believes before any release: a frame of p by id, or by
+    quasi-identifiers, and value; the answer then differs as little from it as the rest allows (relative entropy). With
+    ``elastic`` statements that contradict the releases give way by as few persons as they can; `Posterior.relaxed`
+    lists them, and the answer is marked.
+
     Nobody's value is taken to change. ``changed`` says whose did, as ids, (id, release) pairs or a frame of
     them (such an id is several persons), or what to do where somebody's must have: "refuse"; "split" an id
     whose groups share no value into one person per release; "tolerate" the smallest set of persons whose split
@@ -52,13 +63,14 @@ def infer(
     raises. After ``seconds`` the answer is what is known by then; `Posterior.states` tells what that is worth,
     person by person. ``progress`` is called with the name of each stage as it begins.
     """
-    wanted = Wanted(Changed.of(changed), contradictions)
+    wanted = Wanted(Changed.of(changed), contradictions, elastic)
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds >= 0:
         raise ParameterError(f"seconds is a number of 0 or more, not {seconds!r}.", parameters=("seconds",))
     given = listed(releases)
     told = telling(given)
-    reader = Reader.of(given, register=register, membership=membership, domain=domain).checked(told)
-    solved, certificate = answer(reader, told, wanted, Log.of(progress, seconds))
+    beside = {"register": register, "membership": membership, "domain": domain}
+    reader = Reader.of(given, **beside, knowledge=knowledge, prior=prior).checked(told)
+    solved, certificate = answer(informed(reader, given), told, wanted, Log.of(progress, seconds))
     return Posterior(certificate, solved, Here(wanted, seconds))
 
 

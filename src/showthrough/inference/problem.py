@@ -12,7 +12,7 @@ Legend: m signatures, v variables, R releases; variables are sorted by signature
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,9 +23,11 @@ from showthrough.inference.lookup import UNPUBLISHED, Lookup
 from showthrough.inference.places import Places
 from showthrough.inference.rows import NOTHING_STATED, Rows, Seats, Stated
 from showthrough.inference.splitting import ADVICE, BY_RULE, TOLERATED, changed_value_error, split_persons, split_told
+from showthrough.inference.statements import Statements
 from showthrough.register.changed import REFUSE, TOLERATE
 from showthrough.said import private
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
+from showthrough.table.codes import distinct
 from showthrough.table.ragged import owners, ranges, starts
 
 _LARGEST_KEY = 2**62
@@ -105,7 +107,7 @@ def collapse(history: History) -> tuple[Problem, Ints]:
     ]
     rows = Rows(lower, upper, sure, releases, seats, stated)
     if said:  # somebody outside a release stands in the row after the last
-        rows = _shifted(rows, history.row_count.size)
+        rows = _outside_at(rows, history.row_count.size, rows.size)
     none = np.full(said, STATEMENT, dtype=np.int32)
     problem = Problem(
         weight=weight,
@@ -151,6 +153,23 @@ def select(problem: Problem, signatures: Flags) -> Part:
         statements=tuple(problem.statements[r - published] for r in kept[kept >= published].tolist()),
     )
     return Part(part, variables, kept, np.concatenate([variables, problem.variables + candidates]))
+
+
+def unstated(problem: Problem) -> Problem:
+    """The same without its statements: what the releases say alone, over the same terms."""
+    published = problem.rows.size - len(problem.statements)
+    lower = problem.rows.lower[:published]
+    upper = lower if np.array_equal(lower, problem.rows.upper[:published]) else problem.rows.upper[:published]
+    rows = _outside_at(replace(problem.rows, stated=NOTHING_STATED), problem.rows.size, published)
+    kept = slice(published)
+    return replace(
+        problem,
+        rows=replace(rows, lower=lower, upper=upper),
+        row_value=problem.row_value[kept],
+        row_group=problem.row_group[kept],
+        row_release=problem.row_release[kept],
+        statements=(),
+    )
 
 
 def build(history: History) -> tuple[History, Problem, Ints]:
@@ -220,17 +239,23 @@ def _told_apart(history: History) -> list[Ints]:
     """What tells persons with the same groups apart: a prior, and statements about them."""
     found = [] if history.prior_of is None else [history.prior_of]
     if history.statements is not None:
-        said = history.statements
-        terms: dict[int, list[tuple[int, int, int]]] = {}
-        entries = zip(*(a.tolist() for a in (said.person, said.statement, said.value, said.coefficient)), strict=True)
-        for person, statement, value, coefficient in entries:
-            terms.setdefault(person, []).append((statement, value, coefficient))
-        kinds: dict[tuple[tuple[int, int, int], ...], int] = {}
-        profile = np.zeros(history.group_of.shape[1], dtype=np.int64)
-        for person, own in terms.items():
-            profile[person] = kinds.setdefault(tuple(sorted(own)), len(kinds) + 1)
-        found.append(profile)
+        found.append(_profiles(history.statements, history.group_of.shape[1]))
     return found
+
+
+def _profiles(said: Statements, people: int) -> Ints:
+    """[people] 0 for who is not spoken of; persons of whom the same is said share a number."""
+    order = np.lexsort((said.coefficient, said.value, said.statement, said.person))
+    figure = np.unique(said.coefficient[order], return_inverse=True)[1]
+    kind = distinct([said.statement[order], said.value[order], figure])[1]
+    start = np.searchsorted(said.person[order], np.arange(people + 1))
+    profile, used, left, at = np.zeros(people, dtype=np.int64), 0, np.flatnonzero(np.diff(start)), start[:-1].copy()
+    while left.size:  # one more term of everybody in each round; numbers of who has no more are not given again
+        first, rank = distinct([profile[left], kind[at[left]]])
+        profile[left], used = used + 1 + rank, used + first.size
+        at[left] += 1
+        left = left[at[left] < start[left + 1]]
+    return profile
 
 
 def _variables(places: Places, lookup: Lookup) -> tuple[Ints, Codes, Codes]:
@@ -291,14 +316,14 @@ def _statements(history: History, of_person: Ints, start: Ints, value: Codes) ->
     return stated, least, least if np.array_equal(least, most) else most
 
 
-def _shifted(rows: Rows, published: int) -> Rows:
-    """Move those who are outside a release behind the rows of statements."""
+def _outside_at(rows: Rows, before: int, after: int) -> Rows:
+    """Move those who are outside a release from behind some number of rows to behind another."""
 
     def outside(row: Codes) -> Codes:
-        return np.where(row == published, rows.size, row).astype(np.int32)
+        return np.where(row == before, after, row).astype(np.int32)
 
     seats = tuple(Seats(own.release, own.start, outside(own.row), own.offset) for own in rows.seats)
-    return Rows(rows.lower, rows.upper, outside(rows.sure), rows.sure_release, seats, rows.stated)
+    return replace(rows, sure=outside(rows.sure), seats=seats)
 
 
 def _log_prior(history: History, of_person: Ints, signature: Ints, value: Codes) -> Reals | None:

@@ -102,7 +102,7 @@ class _Verifiable(ABC):
         membership: Mapping[str, Any] | None = None,
         domain: Sequence[Any] = (),
         ranges: proof_check.Ranges | None = None,
-        statements: Sequence[proof_check.Statement] = (),
+        statements: Sequence[proof_check.KnownSum] = (),
     ) -> bool:
         """Re-check the proof from the published releases alone, in whole numbers.
 

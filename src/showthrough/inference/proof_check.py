@@ -52,7 +52,7 @@ class Members:
 
 
 @dataclass(frozen=True)
-class Statement:
+class KnownSum:
     """Knowledge about values: lower ≤ Σ coefficient of every (id, value) that is true ≤ upper.
 
     Ids and values are given in the very type that all releases share: text where one of them has text.
@@ -74,7 +74,7 @@ class Evidence:
     split: bool = False
     parts: SplitIds = field(default_factory=lambda: NO_SPLIT_IDS)
     ranges: Ranges = field(default_factory=lambda: NO_RANGES)
-    statements: Sequence[Statement] = ()
+    statements: Sequence[KnownSum] = ()
 
 
 @dataclass(eq=False)
@@ -262,7 +262,7 @@ def holds(
     parts: SplitIds = NO_SPLIT_IDS,
     domain: Sequence[Any] = (),
     ranges: Ranges = NO_RANGES,
-    statements: Sequence[Statement] = (),
+    statements: Sequence[KnownSum] = (),
 ) -> bool:
     """Whether the steps, taken in order, show the fact."""
     values, domain = _same_values(releases, domain)
@@ -289,7 +289,7 @@ def contradicts(
     parts: SplitIds = NO_SPLIT_IDS,
     domain: Sequence[Any] = (),
     ranges: Ranges = NO_RANGES,
-    statements: Sequence[Statement] = (),
+    statements: Sequence[KnownSum] = (),
 ) -> bool:
     """Whether the steps end in rows that nobody can fill."""
     values, domain = _same_values(releases, domain)

@@ -38,6 +38,7 @@ class Wanted:
 
     changed: Changed = field(default_factory=Changed)
     contradictions: str = "explain"
+    elastic: bool = False  # whether statements that contradict the releases give way
 
     def __post_init__(self) -> None:
         if self.contradictions not in CONTRADICTIONS:

@@ -157,6 +157,11 @@ class Solved:
         return Pairs.of(self.face, self.x)
 
     @cached_property
+    def told(self) -> Flags:
+        """[pairs] values that are impossible only with what statements say."""
+        return self.face.leans_on_statements(np.arange(self.pairs.value.size)) & ~self.pairs.alive
+
+    @cached_property
     def mine(self) -> Ints:
         """[n] the signature of each person with an id."""
         return self.of_person[: self.history.named]

@@ -71,10 +71,8 @@ def _rearranged(
     column = np.concatenate([kept, source, np.arange(old, history.group_of.shape[1])])
     statements = history.statements
     if statements is not None:
-        if np.isin(statements.person, gone).any():
-            raise InputError("A statement speaks of a person whose value must have changed between releases.")
         place = np.full(history.group_of.shape[1], -1, dtype=np.int64)
-        place[column] = np.arange(column.size)
+        place[column] = np.arange(column.size)  # of a person's parts the newest, which stands last
         statements = replace(statements, person=place[statements.person])
     none = np.full(old, ABSENT, dtype=np.int32)
     before = none if history.split_release is None else history.split_release

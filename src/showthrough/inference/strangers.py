@@ -142,7 +142,8 @@ def _with_anywhere(history: History) -> Reader | None:
 
 def _made_by_reader(history: History) -> bool:
     """Whether the history follows from releases and a reader alone, so that it can be made again."""
-    return history.statements is None and history.prior is None and history.row_upper is None
+    told = history.statements is not None or history.prior is not None
+    return history.row_upper is None and (not told or history.reader.informed is not None)
 
 
 def _by_register(history: History, r: int) -> bool:

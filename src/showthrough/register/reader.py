@@ -17,6 +17,9 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.knowledge.assertion import Informed
+from showthrough.knowledge.prior import Prior
+from showthrough.knowledge.statement import Statement
 from showthrough.register.leeway import Leeway
 from showthrough.register.locating import names_of
 from showthrough.register.register import PRESENCE, Register
@@ -36,7 +39,9 @@ class Reader:
     the groups listed for the id; an empty group says that the person may not be in the release.
     ``domain`` are values that somebody outside a release may have, besides those of the history.
     ``names`` is what the releases are called, if not by their own names. ``leeway`` is where the reader's
-    assumptions give way; ``trees`` are the hierarchies that any release has, by column.
+    assumptions give way; ``trees`` are the hierarchies that any release has, by column. ``knowledge`` are statements
+    about values, ``prior`` is what is believed before any release, and ``informed`` both, looked up among the persons
+    of a whole history.
     """
 
     register: Register | None = None
@@ -45,6 +50,9 @@ class Reader:
     names: tuple[str, ...] | None = None
     leeway: Leeway = field(default_factory=Leeway)
     trees: Mapping[str, Hierarchy] = field(default_factory=Frozen)
+    knowledge: tuple[Statement, ...] = ()
+    prior: Prior | None = None
+    informed: Informed | None = None
 
     @classmethod
     def of(
@@ -54,6 +62,8 @@ class Reader:
         register: Any = None,
         membership: Mapping[str, Any] | None = None,
         domain: Iterable[Any] = (),
+        knowledge: Iterable[Statement] = (),
+        prior: Any = None,
     ) -> Reader:
         """A reader of some releases, from what the public functions are given.
 
@@ -66,6 +76,8 @@ class Reader:
             None if register is None else Register.of(register),
             _members(membership or {}),
             tuple(dict.fromkeys(domain)),
+            knowledge=_stated(knowledge),
+            prior=None if prior is None else _believed(prior, releases),
         )
         for release in releases:
             found = found.and_read(release)
@@ -73,12 +85,18 @@ class Reader:
 
     def and_read(self, release: Release) -> Reader:
         """The same reader with what one more release tells beside its counts."""
-        known = replace(self, trees=Frozen({**release.hierarchies, **self.trees})) if release.hierarchies else self
+        known = replace(self, informed=None)  # statements may speak of its persons too
+        if release.hierarchies:
+            known = replace(known, trees=Frozen({**release.hierarchies, **self.trees}))
         if release.sensitive is None:
             return replace(known, register=_joined(self.register, release))
         if not release.domain:
             return known
         return replace(known, domain=tuple(dict.fromkeys([*self.domain, *release.domain])))
+
+    def knowing(self, informed: Informed) -> Reader:
+        """The same with statements and prior looked up."""
+        return replace(self, informed=informed)
 
     def called(self, names: Sequence[str] | None) -> Reader:
         """The same reader of other releases, by their names: who is a stranger there, these releases tell anew."""
@@ -157,6 +175,10 @@ class Reader:
             "membership": {name: as_set(frame) for name, frame in self.membership.items()},
             "domain": sorted(str(value) for value in self.domain),
         }
+        if self.knowledge:
+            known["knowledge"] = sorted(str(said) for said in self.knowledge)
+        if self.prior is not None:
+            known["prior"] = self.prior.fingerprint()
         return fingerprint(known | ({"leeway": plain(self.leeway)} if self.leeway else {}))
 
     def __repr__(self) -> str:
@@ -171,6 +193,30 @@ def telling(releases: Sequence[Release]) -> list[Release]:
     if releases and not told:
         raise InputError("No release has a sensitive column: there is nothing to infer.")
     return told
+
+
+def _stated(knowledge: Any) -> tuple[Statement, ...]:
+    """Statements, one by one."""
+    listed = [knowledge] if isinstance(knowledge, Statement) else knowledge
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Iterable):
+        raise InputError(
+            "knowledge is a list of statements (see showthrough.knowledge), or what read_knowledge gives.",
+            parameters=("knowledge",),
+        )
+    found = tuple(listed)
+    strange = next((s for s in found if not isinstance(s, Statement)), None)
+    if strange is not None:
+        raise InputError(
+            f"knowledge is a list of statements, not of {type(strange).__name__}.", parameters=("knowledge",)
+        )
+    return found
+
+
+def _believed(prior: Any, releases: Sequence[Release]) -> Prior:
+    """A prior, whose columns of ids and values may be called as in the releases."""
+    ids = tuple(dict.fromkeys(r.roles.id for r in releases if r.roles.id is not None))
+    values = tuple(dict.fromkeys(r.sensitive for r in releases if r.sensitive is not None))
+    return Prior.of(prior, ids=ids, values=values)
 
 
 def _members(membership: Mapping[str, Any]) -> Mapping[str, pl.DataFrame]:

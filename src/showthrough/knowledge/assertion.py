@@ -1,0 +1,52 @@
+"""Statements as sums over persons who are known by name: what is left of them once conditions are looked up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import polars as pl
+
+from showthrough.knowledge.prior import Prior
+from showthrough.knowledge.rational import outwards
+from showthrough.knowledge.statement import Statement
+from showthrough.table.arrays import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Assertion:
+    """least ≤ coefficient · (how many of the persons have one of the values) ≤ most, in whole numbers."""
+
+    name: str
+    persons: pl.Series  # ids as text
+    values: tuple[Any, ...]
+    coefficient: int
+    least: int
+    most: int
+
+    @classmethod
+    def of(cls, said: Statement, persons: pl.Series, name: str) -> Assertion:
+        """A statement about these persons; refused if it asks for more than there are."""
+        number = persons.len()
+        scale = number if said.relative else 1
+        least = outwards(said.least, up=False) * scale
+        most = Fraction(number) if said.most is None else min(outwards(said.most, up=True) * scale, Fraction(number))
+        if least > number:
+            text = f"it asks for at least {float(least):.6g} persons, but speaks of {number}."
+            raise said.refused(text)
+        coefficient = lcm(least.denominator, most.denominator)
+        return cls(name, persons, said.values, coefficient, int(least * coefficient), int(most * coefficient))
+
+
+@dataclass(frozen=True, eq=False)
+class Informed:
+    """What a reader knows of persons by name: claims, and whose prior is which."""
+
+    claims: tuple[Assertion, ...] = ()
+    prior: Prior | None = None
+    people: pl.Series = field(
+        default_factory=lambda: pl.Series("id", [], dtype=pl.String)
+    )  # whom the prior may tell of
+    prior_key: Ints | None = None  # [people] the key of the prior of each, or NOBODY
