@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from showthrough.inference.earlier import earlier
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.inference.story import Story, story
+from showthrough.knowledge.statement import Statement
 from showthrough.policy.decision import Decision
 from showthrough.policy.rules import Rules
 from showthrough.progress import Progress
@@ -62,6 +63,8 @@ class JointFigures:
     newly_certain: int
     impossible_by_sets: int
     impossible_by_counts: int
+    certain_by_knowledge: int  # of those who are certain: not without the statements that the reader knows
+    impossible_by_knowledge: int
     expected_guesses: float
     expected_guesses_alone: float
     best_guess_at_least: dict[str, int]
@@ -182,8 +185,11 @@ def audit(
     register: Any = None,
     membership: Mapping[str, Any] | None = None,
     domain: Sequence[Any] = (),
+    knowledge: Iterable[Statement] = (),
+    prior: Any = None,
     changed: Any = "refuse",
     contradictions: str = "explain",
+    elastic: bool = False,
     seconds: float = SECONDS,
     whole_values: float | None = None,
     policy: PolicyGiven | None = None,
@@ -191,15 +197,16 @@ def audit(
 ) -> Audit:
     """Lay releases on top of each other and count what shows through.
 
-    ``register``, ``membership``, ``domain``, ``changed``, ``contradictions`` and ``seconds`` are those of `infer`.
+    ``register``, ``membership``, ``domain``, ``knowledge``, ``prior``, ``changed``, ``contradictions``, ``elastic`` and
+    ``seconds`` are those of `infer`; what the reader knows and believes counts for each release alone too.
     ``whole_values`` is a time budget in seconds for what no assignment of whole values allows. Each release alone takes
     at most ``seconds`` again, all of them together. ``policy`` gives a verdict: a `Policy`, whose limits block,
     `Rules`, or the path of a policy file. After ``progress.enough()`` the audit is of what is known by then.
     """
     told, rules = Progress.of(progress), None if policy is None else rules_from(policy)
     post = infer(
-        releases, register=register, membership=membership, domain=domain, changed=changed,
-        contradictions=contradictions, seconds=seconds, progress=told,
+        releases, register=register, membership=membership, domain=domain, knowledge=knowledge, prior=prior,
+        changed=changed, contradictions=contradictions, elastic=elastic, seconds=seconds, progress=told,
     )  # fmt: skip
     if not post.ids.len():
         lead = (
@@ -290,6 +297,8 @@ def _joint(post: Posterior, alone: Reals) -> JointFigures:
         newly_certain=int((certain & (alone < 1)).sum()),
         impossible_by_sets=facts.impossible_by_sets,
         impossible_by_counts=facts.impossible_by_counts,
+        certain_by_knowledge=facts.certain_by_knowledge,
+        impossible_by_knowledge=facts.impossible_by_knowledge,
         expected_guesses=float(best.sum()),
         expected_guesses_alone=float(alone.sum()),
         best_guess_at_least={str(level): int(reaches(best, level).sum()) for level in LEVELS},

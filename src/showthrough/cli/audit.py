@@ -60,6 +60,9 @@ def audit(
         Optional[list[str]],
         typer.Option(help="NAME=FILE: the ids (one per line) of all who are in the release NAME."),
     ] = None,
+    knowledge: options.Knowledge = None,
+    prior: options.PriorFile = None,
+    elastic: options.Elastic = False,
     hierarchy: options.Hierarchies = None,
     value_map: Annotated[
         Optional[list[str]],
@@ -186,7 +189,8 @@ def audit(
             "changed": changed.value, "tables": tuple(map(str, tables or ())), "contradictions": contradictions.value,
             "seconds": seconds, "whole_values": whole_values, "people": people is not None, "bounds": bounds,
             "audience": audience.value, "policy": None if policy is None else str(policy), "limits": given(limits),
-            "report": output is not None,
+            "report": output is not None, "knowledge": tuple(map(str, knowledge or ())),
+            "prior": None if prior is None else str(prior), "elastic": elastic,
         }  # fmt: skip
         inside = pairs("present", present)
         told = history_file(paths, [*shared.values(), values, register, inside])

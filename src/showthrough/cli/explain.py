@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -33,6 +34,9 @@ def explain(
     register: Annotated[
         Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")
     ] = None,
+    knowledge: options.Knowledge = None,
+    prior: options.PriorFile = None,
+    elastic: options.Elastic = False,
     hierarchy: options.Hierarchies = None,
     link: Annotated[
         Optional[bool], typer.Option("--link/--no-link", help="Use private links beside release folders, or not.")
@@ -60,12 +64,18 @@ def explain(
             "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
         }  # fmt: skip
         whom: dict[str, Any] = {"person": person, "value": said, "part": part, "seconds": seconds}
+        informed: dict[str, Any] = {
+            "knowledge": tuple(map(str, knowledge or ())), "prior": None if prior is None else str(prior),
+            "elastic": elastic,
+        }  # fmt: skip
         told = history_file(paths, [*shared.values(), register])
         if told is None:
             known = None if register is None else {"file": str(register), "only_published": True}
-            request = ExplainRequest.from_dict({"release": releases(paths, None), "register": known, **shared, **whom})
+            given = {"release": releases(paths, None), "register": known, **shared, **whom, **informed}
+            request = ExplainRequest.from_dict(given)
         else:
-            request = ExplainRequest.of_history(AuditRequest.read(told), whom)
+            own = replace(AuditRequest.read(told), **{name: entry for name, entry in informed.items() if entry})
+            request = ExplainRequest.of_history(own, whom)
         if json not in (None, "-"):
             check_targets([Path(str(json))], [*paths, *request.files()])
         with live(quiet=quiet) as progress, ending_early(progress):

@@ -36,6 +36,22 @@ Hierarchies = Annotated[
 ]
 Encoding = Annotated[Optional[str], typer.Option(help="Text encoding of CSV files, if not UTF-8.")]
 
+# What the reader knows and believes
+Knowledge = Annotated[
+    Optional[list[Path]],
+    typer.Option(metavar="FILE.toml", help="Statements that the reader knows: [[known]], [[share]], …; once per file."),
+]
+PriorFile = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--prior", metavar="FILE", help="What the reader believes before: p by id (or quasi-identifiers) and value."
+    ),
+]
+Elastic = Annotated[
+    bool,
+    typer.Option("--elastic", help="Statements that contradict the releases give way by as few persons as they can."),
+]
+
 Unpacked = Annotated[
     Optional[float],
     typer.Option(

@@ -45,6 +45,7 @@ class Apart:
     contradictions: list[SetAside] = field(default_factory=list)
     relaxed: Flags | None = None  # [m] signatures on large contradictory islands whose counts gave way
     widened: Rows | None = None  # by how much; None: by as much as the answer needs
+    eased: Flags | None = None  # [m] signatures of whom statements were said that gave way
 
     @property
     def contradictory(self) -> Flags:
@@ -59,10 +60,18 @@ class Isolation:
     """Solves a problem again and again until what is left does not contradict itself."""
 
     def __init__(
-        self, history: History, problem: Problem, of_person: Ints, log: Log, *, refuse: bool, guessed: bool = False
+        self,
+        history: History,
+        problem: Problem,
+        of_person: Ints,
+        log: Log,
+        *,
+        refuse: bool,
+        guessed: bool = False,
     ) -> None:
         self.history, self.problem, self.of_person, self.log = history, problem, of_person, log
         self.refuse, self.guessed = refuse, guessed  # whoever guessed gives way, and needs no explanation
+        self.elastic = history.reader.elastic  # then statements give way later
         self.contradictions: list[SetAside] = []
         self.explaining = log.clock.at_most(_ALL)
         self.left = np.ones(problem.signatures, dtype=bool)
@@ -82,7 +91,8 @@ class Isolation:
         done = Apart(face, held, x, mu, self.contradictions)
         if self.contradictions:
             self._withdraw(done)
-            self._relax(done)
+            if not (self.elastic and self.problem.statements):
+                self._relax(done)
         return done
 
     def _published(self, face: Face, among: Flags | None, start: Reals | None) -> Reals | None:
@@ -135,7 +145,7 @@ class Isolation:
         if explained:
             seconds = self.explaining.left(_EACH)
             error = contradiction_error(self.history, face, self.of_person, found, seconds)
-        if self.refuse and error is not None:
+        if self.refuse and error is not None and not (self.elastic and face.stated_from is not None):
             raise error
         self._add(mine, error)
         for row in found.also:  # each contradicts by itself

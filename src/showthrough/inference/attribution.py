@@ -105,13 +105,14 @@ def alone(views: Views) -> Alone:
     """Each release by itself; where everybody's group is known that takes no inference."""
     h = views.whole.history
     known = int(h.first_group[-1])
+    informed = h.statements is not None or h.prior is not None
     size = np.bincount(h.row_group, weights=h.row_count)
     share = h.row_count / size[h.row_group]
     top = np.maximum.reduceat(share, h.group_rows[:-1])
     spread = -np.add.reduceat(share * np.log(share), h.group_rows[:-1]) + 0.0
     largest, entropy = np.full((2, len(h.releases), h.named), np.nan)
     for r, own in enumerate(h.group_of[:, : h.named]):
-        if (own >= known).any():  # somebody fits several groups: no closed form
+        if informed or (own >= known).any():  # somebody fits several groups, or more is known: no closed form
             view = views.part([r])
             largest[r] = views.on(view, view.solved.largest)
             entropy[r] = views.on(view, view.solved.entropies)

@@ -25,6 +25,9 @@ from showthrough.table.frozen import Frozen
 
 SECONDS = 10.0  # for the search of a short proof
 _FEW = 12  # rows that nobody needs to make fewer
+_GIVING_WAY = (
+    "Leave statements out, give shares a tolerance, or let statements give way by as little as they can: elastic."
+)
 _FURTHER = 8  # how many times more steps the log may take if all of them can be said in one
 
 
@@ -163,11 +166,18 @@ def contradiction_error(
     about = (
         f"{values} value{'' if values == 1 else 's'} in {len(groups)} group{'' if len(groups) == 1 else 's'} of {where}"
     )
-    lead = "The releases contradict each other: no assignment of values to persons fits all counts."
+    said = int(rows.size - published.size)
+    lead, advice = "The releases contradict each other: no assignment of values to persons fits all counts.", ADVICE
+    if said:
+        against = "the releases" if groups else "each other"
+        lead = f"The statements contradict {against}: no assignment of values to persons fits both."
+        lead = lead if groups else lead.replace("both", "them")
+        stated = f"{said} statement{'' if said == 1 else 's'}"
+        about, advice = f"{stated} and {about}" if groups else stated, _GIVING_WAY
     return ContradictionError(
-        f"{lead}\n{found}{reason}\n{ADVICE}",
-        shareable=f"{lead} The clash is about {about if groups else 'what is stated'}. {ADVICE}",
-        parameters=("changed",),
+        f"{lead}\n{found}{reason}\n{advice}",
+        shareable=f"{lead} The clash is about {about}. {advice}",
+        parameters=("elastic",) if said else ("changed",),
         contradiction=found,
     )
 

@@ -63,13 +63,13 @@ def infer(
     raises. After ``seconds`` the answer is what is known by then; `Posterior.states` tells what that is worth,
     person by person. ``progress`` is called with the name of each stage as it begins.
     """
-    wanted = Wanted(Changed.of(changed), contradictions, elastic)
+    wanted = Wanted(Changed.of(changed), contradictions)
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds >= 0:
         raise ParameterError(f"seconds is a number of 0 or more, not {seconds!r}.", parameters=("seconds",))
     given = listed(releases)
     told = telling(given)
     beside = {"register": register, "membership": membership, "domain": domain}
-    reader = Reader.of(given, **beside, knowledge=knowledge, prior=prior).checked(told)
+    reader = Reader.of(given, **beside, knowledge=knowledge, prior=prior, elastic=elastic).checked(told)
     solved, certificate = answer(informed(reader, given), told, wanted, Log.of(progress, seconds))
     return Posterior(certificate, solved, Here(wanted, seconds))
 

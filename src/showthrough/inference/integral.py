@@ -120,7 +120,8 @@ def _share_of(
     """The shares of a component by variable, with errors if they were sampled."""
     start = time.monotonic()
     try:
-        counted = worlds.count(reduced, component, most_states=most_states, deadline=start + (deadline - start) / 2)
+        half = start + (deadline - start) / 2
+        counted = worlds.count(reduced, component, most_states=most_states, deadline=half, believed=True)
     except worlds.TooManyStates:
         sampled = world_samples.sample(reduced, component, mu, most_states=most_states, deadline=deadline)
         return None if sampled is None else (sampled.share, sampled.error)

@@ -22,6 +22,7 @@ from showthrough.inference.clock import Clock
 from showthrough.inference.draft import Draft
 from showthrough.inference.explain import explain
 from showthrough.inference.facts import FactCounts
+from showthrough.inference.giving_way import gave_way
 from showthrough.inference.history import ABSENT
 from showthrough.inference.nearness import mass_within
 from showthrough.inference.proof import Proof
@@ -236,6 +237,11 @@ class Posterior(Showable):
         """
         return changed_frame(self._solved.history)
 
+    @property
+    def relaxed(self) -> pl.DataFrame:
+        """What ``elastic`` had to let give way: statement, by (persons); empty where nothing had to."""
+        return gave_way(self._solved)
+
     def fact_counts(self) -> FactCounts:
         """How many facts `proven` lists, without listing them."""
         return facts.counted(self._solved)
@@ -247,27 +253,14 @@ class Posterior(Showable):
 
         A world gives everybody a whole value and, where persons fit several groups of a release, a seat in one: then an
         assignment of values weighs as many worlds as it has seatings, and ``counts`` says "values and seats", else
-        "values". Worlds are counted exactly, component by component, in at most ``most_states`` steps (``by``
-        "counted", ``error`` 0); where that does not suffice they are drawn at random (``by`` "sampled"), and ``error``
-        is half of a 95 % interval. Persons whose component could not be sampled in time are left out, or refused if
-        they were asked for.
+        "values". With a prior a world weighs what that makes it. Worlds are counted exactly, component by component, in
+        at most ``most_states`` steps (``by`` "counted", ``error`` 0); where that does not suffice they are drawn at
+        random (``by`` "sampled"), and ``error`` is half of a 95 % interval. Persons whose component could not be
+        sampled in time are left out, or refused if they were asked for.
         """
-        from showthrough.inference.integral import world_shares
+        from showthrough.inference.world_frame import worlds_frame  # loads what counts them
 
-        solved, people = self._solved, self._solved.called(ids)
-        if ids is None:  # where releases may contradict each other there may be no world
-            people = people[solved.consistent[solved.of_person[people]]]
-        asked, refuse = solved.of_person[people], ids is not None
-        found = world_shares(solved.face, solved.mu, asked, most_states=most_states, seconds=seconds, refuse=refuse)
-        known = np.flatnonzero(~np.isnan(found.share) & solved.pairs.alive)
-        columns = [
-            pl.Series("p", found.share[known]),
-            pl.Series("error", found.error[known]),
-            pl.Series("by", np.where(found.sampled[known], "sampled", "counted"), dtype=pl.String),
-            pl.Series("counts", np.where(found.seated[known], "values and seats", "values"), dtype=pl.String),
-        ]
-        told = np.isin(asked, solved.pairs.signature[known])
-        return solved.per_person(known, *columns, people=people[told])
+        return worlds_frame(self._solved, ids, most_states=most_states, seconds=seconds)
 
     def explain(
         self, id: Any, value: Any, *, release: str | None = None, most_steps: int | None = None, seconds: float = 10.0

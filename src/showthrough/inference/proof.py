@@ -7,7 +7,7 @@ A proof stands on its own. `verify` replays it from the published releases in wh
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -17,8 +17,11 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference import proof_check
+from showthrough.inference.proof_knowledge import known_sums
 from showthrough.inference.words import listed
+from showthrough.knowledge.statement import Statement
 from showthrough.register.changed import REFUSE
+from showthrough.register.informing import informed
 from showthrough.register.leeway import Leeway
 from showthrough.register.reader import Reader, telling
 from showthrough.register.ties import Ties
@@ -101,19 +104,22 @@ class _Verifiable(ABC):
         register: Any = None,
         membership: Mapping[str, Any] | None = None,
         domain: Sequence[Any] = (),
+        knowledge: Iterable[Statement] = (),
         ranges: proof_check.Ranges | None = None,
-        statements: Sequence[proof_check.KnownSum] = (),
     ) -> bool:
         """Re-check the proof from the published releases alone, in whole numbers.
 
-        Where persons were placed by a register or a membership, give the same again; so with ``ranges``, published
-        counts (release by its place, group, value) known to lie between two, and statements about values.
+        Where persons were placed by a register or a membership, give the same again; so with ``knowledge``, the
+        statements, and with ``ranges``, published counts (release by its place, group, value) known to lie between two.
         """
-        reader = Reader.of(releases, register=register, membership=membership, domain=domain)
-        reader = replace(reader, leeway=self.leeway)
+        reader = Reader.of(releases, register=register, membership=membership, domain=domain, knowledge=knowledge)
+        reader = informed(replace(reader, leeway=self.leeway), releases)
         told = telling(releases)
         members = _members(told, reader)
-        return members is not None and self._replay()(
+        if members is None:
+            return False
+        members, statements = known_sums(reader, told, members)
+        return self._replay()(
             told,
             members,
             domain=reader.domain,

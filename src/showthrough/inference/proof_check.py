@@ -136,7 +136,6 @@ class Board:
     def __init__(self, facts: Evidence, steps: Sequence[Sequence[Row]], asked: Person | None = None):
         self.bounds: dict[Key, Bounds] = {}  # of the weighed rows; a step can draw them together
         self.crowd: dict[Person, _Crowd] = {}
-        self.undefined: set[Any] = set()  # ids that a statement speaks of as one, but that were split
         weighed = {(r, g, v) for step in steps for r, g, v, _ in step}
         statements = [s for s in facts.statements if (None, s.name, None) in weighed]
         said: dict[Any, dict[str, dict[Any, int]]] = {}
@@ -193,16 +192,17 @@ class Board:
             firsts = sorted(facts.parts[id])
             for first, end in zip(firsts, [*firsts[1:], len(facts.members)], strict=True):
                 own = tuple((r, groups) for r, groups in key if first <= r < end)
-                self.crowd[(id, first)] = self._join(own, {}, 1)
-            self.undefined |= {id} if said else set()
+                self.crowd[(id, first)] = self._join(own, said if first == firsts[-1] else {}, 1)
             return
         crowd = self._join(key, said, 0)
         if crowd.open or not facts.split:
             crowd.persons += 1
             self.crowd[(id, None)] = crowd
         else:
-            self.crowd.update(((id, r), self._join(((r, groups),), {}, 1)) for r, groups in key)
-            self.undefined |= {id} if said else set()
+            newest = max(r for r, _ in key)  # statements speak of the newest value
+            self.crowd.update(
+                ((id, r), self._join(((r, groups),), said if r == newest else {}, 1)) for r, groups in key
+            )
 
     def _join(self, home: Home, said: Said, persons: int) -> _Crowd:
         """Add persons to those of whom the same is known."""
@@ -272,7 +272,7 @@ def holds(
     if not _among(values, "value", [value]) and not any(type(v) is type(value) and v == value for v in domain):
         return False
     board = Board(facts, steps, person)
-    if board.undefined or person not in board.crowd:
+    if person not in board.crowd:
         return False
     if any(board.take(step) != 0 for step in steps):
         return False
@@ -297,8 +297,6 @@ def contradicts(
     if not _citable(facts, steps):
         return False
     board = Board(facts, steps)
-    if board.undefined:
-        return False
     surplus = next((found for found in map(board.take, steps) if found != 0), 0)
     return surplus < 0
 

@@ -15,6 +15,7 @@ from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.log import Log
 from showthrough.inference.pairs import Pairs
+from showthrough.inference.problem import collapse
 from showthrough.inference.rows import Rows
 from showthrough.inference.solved import Doubts, Solved
 from showthrough.inference.splitting import TOLERATED, changed_counts
@@ -38,7 +39,6 @@ class Wanted:
 
     changed: Changed = field(default_factory=Changed)
     contradictions: str = "explain"
-    elastic: bool = False  # whether statements that contradict the releases give way
 
     def __post_init__(self) -> None:
         if self.contradictions not in CONTRADICTIONS:
@@ -83,10 +83,30 @@ def answered(history: History, log: Log, *, refuse: bool = True, guessed: bool =
     tolerant = history.changed.otherwise == TOLERATE
     refusing = refuse and not tolerant
     apart = Isolation(history, problem, of_person, log, refuse=refusing, guessed=guessed).run(Face.whole(problem))
+    if history.reader.elastic and apart.contradictions and history.statements is not None:
+        history, of_person, apart = _eased(history, of_person, apart, log, refuse=refuse)
     doubts = None
     if tolerant:
         history, of_person, apart, doubts = _tolerated(history, of_person, apart, log, refuse=refuse)
     return certified(history, of_person, apart, log, doubts)
+
+
+def _eased(history: History, of_person: Ints, apart: Apart, log: Log, *, refuse: bool) -> tuple[History, Ints, Apart]:
+    """The answer with statements that give way where they contradict the releases."""
+    from showthrough.inference.elastic import eased  # loads the linear-programming library
+
+    problem, against = apart.face.problem, apart.contradictory
+    with log.stage("contradictions"):
+        found = eased(history, problem, against, log.clock.at_most(0.5 * log.clock.left()))
+    if found is None:
+        if refuse and apart.contradictions[0].error is not None:
+            raise apart.contradictions[0].error
+        return history, of_person, apart
+    problem, now = collapse(found)
+    again = Isolation(found, problem, now, log, refuse=refuse).run(Face.whole(problem))
+    again.eased = np.zeros(problem.signatures, dtype=bool)
+    again.eased[now[against[of_person]]] = True
+    return found, now, again
 
 
 def _tolerated(
@@ -139,6 +159,9 @@ def certified(
         state = states(finding.island_gap, finding.island_residual, suspected, largest)
         good = state < UNCERTIFIED
         state[finding.island[apart.contradictory]] = STATES.index(Status.CONTRADICTORY)
+        if apart.eased is not None:
+            own = finding.island[apart.eased]
+            state[own[good[own]]] = STATES.index(Status.RELAXED)
         if apart.relaxed is not None:
             own = finding.island[apart.relaxed]
             own = own if apart.widened is None else own[good[own]]
@@ -184,8 +207,10 @@ def _counted(solved: Solved, log: Log) -> dict[str, dict[str, int]]:
 
 def _widened(history: History, rows: Rows) -> History:
     """The history with counts that gave way."""
-    published = history.row_count.size
-    return replace(history, row_count=rows.lower[:published], row_upper=rows.upper[:published])
+    published, said = history.row_count.size, history.statements
+    if said is not None:
+        said = replace(said, lower=rows.lower[published:], upper=rows.upper[published:])
+    return replace(history, row_count=rows.lower[:published], row_upper=rows.upper[:published], statements=said)
 
 
 def answer_of(

@@ -83,7 +83,7 @@ def _widened(problem: Problem, part: Part, reduced: Reduced, clock: Clock) -> Ro
     upper[part.rows[decided]] += np.maximum(-left[decided], 0)
     for component in range(reduced.components):
         lp = program(reduced, component)
-        found = least_slack(lp, clock, relation_only=True)
+        found = least_slack(lp, clock, prices=np.ones(lp.row_of.size))
         if found is None:
             return None
         rows, size = part.rows[lp.row_of], lp.row_of.size

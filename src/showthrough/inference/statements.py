@@ -46,13 +46,13 @@ def coded(informed: Informed | None, ids: pl.Series, values: pl.Series, columns:
     """The knowledge of a reader about a history with these ids (its first columns) and values."""
     if informed is None:
         return CodedKnowledge()
-    asked = [claim.persons for claim in informed.claims]
+    asked = [one.persons for one in informed.assertions]
     every = pl.concat(asked).unique(maintain_order=True) if asked else pl.Series("id", [], dtype=pl.String)
     named = as_text(ids, "ids")
     place = positions(every, named).astype(np.int64)
     missing = np.flatnonzero(place < 0)
     place[missing] = columns + np.arange(missing.size)
-    statements = _entries(informed.claims, every, place, values) if informed.claims else None
+    statements = _entries(informed.assertions, every, place, values) if informed.assertions else None
     if informed.prior is None or informed.prior_key is None:
         return CodedKnowledge(missing.size, statements)
     weights, _ = informed.prior.weights(values)
@@ -68,25 +68,25 @@ def coded(informed: Informed | None, ids: pl.Series, values: pl.Series, columns:
 
 def spoken_of(informed: Informed, kind: pl.DataType) -> pl.Series:
     """The values that statements speak of, as the releases write them."""
-    texts = list(dict.fromkeys(str(v) for claim in informed.claims for v in claim.values))
+    texts = list(dict.fromkeys(str(v) for one in informed.assertions for v in one.values))
     return pl.Series("value", texts, dtype=pl.String).cast(kind)
 
 
-def _entries(claims: Sequence[Assertion], every: pl.Series, place: Ints, values: pl.Series) -> Statements:
+def _entries(assertions: Sequence[Assertion], every: pl.Series, place: Ints, values: pl.Series) -> Statements:
     """One entry for each statement, person and value."""
     words = values.cast(pl.String)
-    size = np.array([claim.persons.len() for claim in claims], dtype=np.int64)
-    person = place[positions(pl.concat([claim.persons for claim in claims]), every)]
-    codes = [_codes(claim.values, words) for claim in claims]
+    size = np.array([one.persons.len() for one in assertions], dtype=np.int64)
+    person = place[positions(pl.concat([one.persons for one in assertions]), every)]
+    codes = [_codes(one.values, words) for one in assertions]
     many = np.array([own.size for own in codes], dtype=np.int64)
     statement = np.repeat(np.arange(size.size), size)
     times = many[statement]
     value = np.concatenate([np.tile(own, n) for own, n in zip(codes, size.tolist(), strict=True)])
-    coefficient = np.array([claim.coefficient for claim in claims], dtype=np.int64)
+    coefficient = np.array([one.coefficient for one in assertions], dtype=np.int64)
     return Statements(
-        lower=np.array([claim.least for claim in claims], dtype=np.int64),
-        upper=np.array([claim.most for claim in claims], dtype=np.int64),
-        names=tuple(claim.name for claim in claims),
+        lower=np.array([one.least for one in assertions], dtype=np.int64),
+        upper=np.array([one.most for one in assertions], dtype=np.int64),
+        names=tuple(one.name for one in assertions),
         statement=np.repeat(statement, times),
         person=np.repeat(person, times),
         value=value.astype(np.int32),

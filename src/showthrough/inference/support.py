@@ -189,16 +189,18 @@ def contradiction(face: Face, lp: Program, clock: Clock) -> Ints | None:
     return None
 
 
-def least_slack(lp: Program, clock: Clock, *, relation_only: bool = False) -> Any:
-    """The program that misses its rows (or only the Relation rows, which can always be) by as little as it can.
+def least_slack(lp: Program, clock: Clock, *, prices: Reals | None = None) -> Any:
+    """The program that misses its rows by as little as it can; with ``prices``, only the Relation rows, at these.
 
-    Its last columns are what each of these rows lacks, and then what each has too much.
+    Relation rows can always give way. Its last columns are what each of these rows lacks, and then what each has too
+    much.
     """
     A, _ = lp.with_slack()
     rows, v = A.shape
     slack = sp.eye_array(rows, format="csc")
-    slack = slack[:, lp.relation] if relation_only else slack
+    slack = slack if prices is None else slack[:, lp.relation]
     missed = slack.shape[1]
-    objective = np.concatenate([np.zeros(v), np.ones(2 * missed)])
+    price = np.ones(missed) if prices is None else prices
+    objective = np.concatenate([np.zeros(v), price, price])
     wide = sp.hstack([A, slack, -slack], format="csr")
     return _solved(objective, wide, lp.b, lp.limits(2 * missed), clock, size=v)

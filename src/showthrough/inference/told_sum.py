@@ -64,6 +64,8 @@ class Sum:
 
     def text(self) -> str:
         """The argument in sentences."""
+        if self._only_said():
+            return f"It is known: {self.problem.statement(int(self.rows[0]))}."
         total = self.weighed.rows.reach(self.weighed.weights)
         given = "The published counts give" if self.weighed.rows.exact else "What is known gives at least"
         opening = f"Add up, with these weights: {self._weights()}. {given} {total}."
@@ -77,11 +79,22 @@ class Sum:
 
     def conclusion(self, id: object, values: Mapping[int, str], left: str) -> str:
         """What a person must give, and that it gives less with some values, by their variables; what that leaves."""
+        if self._only_said():
+            told = words.listed(dict.fromkeys(values.values()), joint="or")
+            return f"So {id} cannot have {told}{f': only {left} is left' if left else ''}."
         first = next(iter(values))
         must = int(self.weighed.best[self.problem.signature[first]])
         told = words.listed(dict.fromkeys(values.values()), joint="or")
         less = f"only {int(self.weighed.score[first])}" if len(values) == 1 else "less"
         return f"{id} must give {must}, and with {told} would give {less}{f': only {left} is left' if left else ''}."
+
+    def _only_said(self) -> bool:
+        """Whether it is a statement about one person, which needs no sum."""
+        if self.rows.size != 1 or self.weighed.overfull or not self._statements():
+            return False
+        said = self.problem.rows.stated
+        own = np.unique(self.problem.signature[said.variable[said.row == self.rows[0]]])
+        return own.size == 1 and int(self.problem.weight[own[0]]) == 1
 
     def _weights(self) -> str:
         told = [
@@ -103,7 +116,7 @@ class Sum:
     def _stated(self, row: int) -> str:
         low, high = int(self.weighed.rows.lower[row]), int(self.weighed.rows.upper[row])
         known = f"{low}" if low == high else f"{low} to {high}"
-        return f"{int(self.weighed.weights[row]):+d} × the statement {self.problem.statement(row)} ({known})"
+        return f"{int(self.weighed.weights[row]):+d} × what is known: {self.problem.statement(row)} ({known})"
 
     def _givers(self) -> str:
         """Who gives how much at most, unless that is too much to tell."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import exp, log
+from fractions import Fraction
+from math import exp, lcm, log
 
 import numpy as np
 
@@ -24,6 +25,7 @@ State = tuple[int, ...]  # persons left, of them with the value, of these to be 
 
 LEFT, VALUED, SEATED = range(3)  # the first three numbers of a state
 _POOLS = 3
+_WRITTEN = 10**6  # denominators of probabilities that were written as decimals
 _COMPARED = 400  # signatures, or rows, up to which several orders are drawn up
 
 
@@ -107,6 +109,7 @@ class Line:
     start: dict[int, int]  # the first layer of each signature, with its persons
     width: int  # numbers in a state
     weight: dict[int, int]  # persons per signature
+    belief: dict[int, int]  # variable → what a person with the value weighs, by the prior; 1 for those not listed
 
     @property
     def first(self) -> State:
@@ -122,8 +125,11 @@ class Line:
 Branching = tuple[int, int, list[tuple[int, int]], dict[str, bool], list[list[int]]]
 
 
-def line(reduced: Reduced, component: int) -> Line:
-    """The decisions of a component in an order that leaves few rows open at a time."""
+def line(reduced: Reduced, component: int, *, believed: bool = False) -> Line:
+    """The decisions of a component in an order that leaves few rows open at a time.
+
+    Worlds are all alike, or, if ``believed``, as likely as the prior says.
+    """
     signatures = np.flatnonzero(reduced.signature_component == component).tolist()
     decided = {s: _decisions(reduced, s) for s in signatures}
     rows_of = {s: sorted({r for _, _, taken, _, _ in own for r, _ in taken}) for s, own in decided.items()}
@@ -136,7 +142,26 @@ def line(reduced: Reduced, component: int) -> Line:
         start[at] = weight[s]
         at += len(decided[s])
     width = 1 + max([_POOLS - 1, *(t.slot for layer in layers for t in layer.touches)])
-    return Line(tuple(layers), start, width, weight)
+    return Line(tuple(layers), start, width, weight, _beliefs(reduced, signatures) if believed else {})
+
+
+def _beliefs(reduced: Reduced, signatures: list[int]) -> dict[int, int]:
+    """The prior of each value as whole numbers, in proportion for each signature."""
+    if reduced.log_prior is None:
+        return {}
+    found: dict[int, int] = {}
+    for s in signatures:
+        span = range(int(reduced.start[s]), int(reduced.start[s + 1]))
+        parts = [_fraction(exp(reduced.log_prior[v])) for v in span]
+        scale = lcm(*(part.denominator for part in parts))
+        found.update((v, int(part * scale)) for v, part in zip(span, parts, strict=True))
+    return found
+
+
+def _fraction(p: float) -> Fraction:
+    """A probability as people wrote it: a decimal with few digits."""
+    near = Fraction(p).limit_denominator(_WRITTEN)
+    return near if abs(near - Fraction(p)) <= Fraction(p) / 10**12 else Fraction(p)
 
 
 def _decisions(reduced: Reduced, signature: int) -> list[Branching]:

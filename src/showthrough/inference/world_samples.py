@@ -66,7 +66,7 @@ def sample(reduced: Reduced, component: int, mu: Reals, *, most_states: int, dea
     """
     if monotonic() > deadline:
         return None
-    decided = line(reduced, component)
+    decided = line(reduced, component, believed=True)
     outlooks = _outlooks(decided, mu)
     width = int(np.clip(most_states // (4 * len(decided.layers)), *_WIDTHS))
     while True:
@@ -175,11 +175,15 @@ class _Run:
         moves: list[Draw] = []
         reached: dict[State, list[float]] = {}
         placed: dict[State, float] = {}
+        weight = 1 if layer.variable < 0 else self.decided.belief.get(layer.variable, 1)
+        believed = math.log(weight) if weight else -math.inf
         for state, ways in self.ways[-1].items():
             for n, pool, following in layer.steps(self.decided.entering(at, state)):
                 if len(moves) % 1024 == 0 and monotonic() > deadline:
                     return None
-                arrangements = _log_comb(pool, n)
+                if n and not weight:
+                    break
+                arrangements = _log_comb(pool, n) + (n * believed if n else 0.0)
                 moves.append((state, following, n, arrangements))
                 reached.setdefault(following, []).append(ways + arrangements)
                 placed[following] = worth[state] + n * outlook.own

@@ -24,7 +24,7 @@ Move = tuple[State, State, int, int]  # from, to, persons, arrangements
 
 @dataclass(frozen=True)
 class Count:
-    """How many worlds a component has, and in what share of them a person has each value."""
+    """How many worlds a component has (or what they weigh), and in what share of them a person has each value."""
 
     total: int
     share: dict[int, Fraction]  # variable of the full problem → share
@@ -34,11 +34,21 @@ class TooManyStates(Exception):  # noqa: N818 - an answer, not an error for user
     """The component is too large to be counted within the limit."""
 
 
-def count(reduced: Reduced, component: int, *, most_states: int = MOST_STATES, deadline: float = inf) -> Count:
-    """Count the worlds of a component in at most ``most_states`` steps, before the deadline."""
+def count(
+    reduced: Reduced,
+    component: int,
+    *,
+    most_states: int = MOST_STATES,
+    deadline: float = inf,
+    believed: bool = False,
+) -> Count:
+    """Count the worlds of a component in at most ``most_states`` steps, before the deadline.
+
+    If ``believed``, each weighs what the prior makes it: the product over all persons.
+    """
     budget = Budget(most_states, deadline)
     budget.spend()
-    decided = line(reduced, component)
+    decided = line(reduced, component, believed=believed)
     forward: list[dict[State, int]] = [{decided.first: 1}]
     moves: list[list[Move]] = []
     for at, layer in enumerate(decided.layers):
@@ -69,8 +79,11 @@ def _forward(
         budget.spend()
         for n, pool, following in layer.steps(decided.entering(at, state)):
             budget.spend()
-            budget.spend_on_digits(min(n, pool - n))
-            arrangements = comb(pool, n)
+            weight = 1 if layer.variable < 0 else decided.belief.get(layer.variable, 1)
+            budget.spend_on_digits(min(n, pool - n) + n * (weight.bit_length() - 1))
+            arrangements = comb(pool, n) * weight**n
+            if not arrangements:
+                continue
             reached[following] = reached.get(following, 0) + ways * arrangements
             steps.append((state, following, n, arrangements))
     return reached, steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -39,14 +39,22 @@ class Assertion:
         coefficient = lcm(least.denominator, most.denominator)
         return cls(name, persons, said.values, coefficient, int(least * coefficient), int(most * coefficient))
 
+    def finer(self, parts: int) -> Assertion:
+        """The same, counted in parts of persons."""
+        return replace(self, coefficient=parts * self.coefficient, least=parts * self.least, most=parts * self.most)
+
 
 @dataclass(frozen=True, eq=False)
 class Informed:
-    """What a reader knows of persons by name: claims, and whose prior is which."""
+    """What a reader knows of persons by name: assertions, and whose prior is which."""
 
-    claims: tuple[Assertion, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
     prior: Prior | None = None
     people: pl.Series = field(
         default_factory=lambda: pl.Series("id", [], dtype=pl.String)
     )  # whom the prior may tell of
     prior_key: Ints | None = None  # [people] the key of the prior of each, or NOBODY
+
+    def finer(self, parts: int) -> Informed:
+        """The same with assertions that are counted in parts of persons, so that they can give way by parts."""
+        return replace(self, assertions=tuple(one.finer(parts) for one in self.assertions))

@@ -17,15 +17,17 @@ from showthrough.release.release import Release
 from showthrough.said import private
 from showthrough.table.texts import as_text
 
+_PARTS = 1000  # of a person, by which statements give way
+
 
 def informed(reader: Reader, releases: Sequence[Release]) -> Reader:
     """The reader with what is known of persons by name, looked up among those of all these releases."""
     if reader.informed is not None or not (reader.knowledge or reader.prior):
         return reader
     people = _People(reader, releases)
-    return reader.knowing(
-        Informed(_claims(reader, people, releases), reader.prior, people.ids, _prior_keys(reader.prior, people))
-    )
+    keys = _prior_keys(reader.prior, people)
+    found = Informed(_assertions(reader, people, releases), reader.prior, people.ids, keys)
+    return reader.knowing(found.finer(_PARTS) if reader.elastic else found)
 
 
 class _People:
@@ -69,7 +71,7 @@ class _People:
         return {name: self.column(name) for name in names}
 
 
-def _claims(reader: Reader, people: _People, releases: Sequence[Release]) -> tuple[Assertion, ...]:
+def _assertions(reader: Reader, people: _People, releases: Sequence[Release]) -> tuple[Assertion, ...]:
     values = {str(v) for r in releases if r.sensitive is not None for v in r.tally["value"].unique().to_list()}
     values |= {str(v) for v in reader.domain}
     found: dict[str, Assertion] = {}

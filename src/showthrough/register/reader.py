@@ -53,6 +53,7 @@ class Reader:
     knowledge: tuple[Statement, ...] = ()
     prior: Prior | None = None
     informed: Informed | None = None
+    elastic: bool = False  # whether statements that contradict the releases give way
 
     @classmethod
     def of(
@@ -64,6 +65,7 @@ class Reader:
         domain: Iterable[Any] = (),
         knowledge: Iterable[Statement] = (),
         prior: Any = None,
+        elastic: bool = False,
     ) -> Reader:
         """A reader of some releases, from what the public functions are given.
 
@@ -78,6 +80,7 @@ class Reader:
             tuple(dict.fromkeys(domain)),
             knowledge=_stated(knowledge),
             prior=None if prior is None else _believed(prior, releases),
+            elastic=bool(elastic),
         )
         for release in releases:
             found = found.and_read(release)
@@ -170,13 +173,15 @@ class Reader:
 
     def fingerprint(self) -> str:
         """The SHA-256 of all that the reader has."""
-        known = {
+        known: dict[str, Any] = {
             "register": None if self.register is None else self.register.fingerprint(),
             "membership": {name: as_set(frame) for name, frame in self.membership.items()},
             "domain": sorted(str(value) for value in self.domain),
         }
         if self.knowledge:
             known["knowledge"] = sorted(str(said) for said in self.knowledge)
+        if self.elastic:
+            known["elastic"] = True
         if self.prior is not None:
             known["prior"] = self.prior.fingerprint()
         return fingerprint(known | ({"leeway": plain(self.leeway)} if self.leeway else {}))

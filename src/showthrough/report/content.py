@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from showthrough import __version__
-from showthrough.auditing.audit import Audit
+from showthrough.auditing.audit import Audit, JointFigures
 from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
@@ -180,13 +180,8 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
             f"{_names(audit.linked)} {'is' if len(audit.linked) == 1 else 'are'} read with the private link that tells "
             "who is in which group: for a reader who knows everybody's group."
         )
-    excluded = j.impossible_by_sets + j.impossible_by_counts
-    if excluded:
-        lines.append(
-            f"{excluded} times a value that stands in a person's group is impossible for that person: "
-            f"{j.impossible_by_sets} times because another of the person's groups does not hold it, "
-            f"{j.impossible_by_counts} times because the published counts leave no room."
-        )
+    lines += known_to(audit)
+    lines += _excluded(j)
     if (whole := audit.whole_values) is not None:
         open_pairs = f"; {whole.undecided} pairs are undecided after {whole.seconds:g} s" if whole.undecided else ""
         lines.append(
@@ -209,6 +204,41 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
             f"What follows from it holds only if they guess right{certain}."
         )
     return [*lines, *audit.posterior.reader.notes()]
+
+
+def _excluded(j: JointFigures) -> list[str]:
+    """How often a value is impossible for a person, and why."""
+    every, by_told = (
+        j.impossible_by_sets + j.impossible_by_counts + j.impossible_by_knowledge,
+        j.impossible_by_knowledge,
+    )
+    if not every:
+        return []
+    extra = f", {by_told} times because of what the reader knows" if by_told else ""
+    return [
+        f"{every} times a value that stands in a person's group is impossible for that person: "
+        f"{j.impossible_by_sets} times because another of the person's groups does not hold it, "
+        f"{j.impossible_by_counts} times because the published counts leave no room{extra}."
+    ]
+
+
+def known_to(audit: Audit) -> list[str]:
+    """What the reader is taken to know and believe, and what it is worth, in counts."""
+    reader, found = audit.posterior.reader, []
+    if number := len(reader.knowledge):
+        said = "1 statement" if number == 1 else f"{number} statements"
+        extra = audit.joint.certain_by_knowledge
+        it = "it" if number == 1 else "them"
+        told = f"{_people(extra)} would not be certain without {it}" if extra else f"nobody becomes certain by {it}"
+        found.append(f"The reader is taken to know {said} about values beside the releases; {told}.")
+    if reader.prior is not None:
+        found.append("The reader is taken to believe a prior; probabilities differ from it as little as counts allow.")
+    if (missed := audit.posterior.relaxed).height:
+        found.append(
+            f"{missed.height} of the statements contradict the rest and gave way, by {missed['by'].sum():.3g} persons "
+            "in all: what hangs on them is marked relaxed, and none of it counts as safe."
+        )
+    return found
 
 
 def _truth(audit: Audit, audience: str) -> Figures | None:

@@ -21,7 +21,6 @@ from showthrough.policy.policy import Policy
 from showthrough.policy.rules import Rules
 from showthrough.policy.rules_file import read_policy
 from showthrough.progress import Progress
-from showthrough.register.history_file import HistoryEntries
 from showthrough.register.locating import names_of
 from showthrough.register.reader import telling
 from showthrough.release.release import Release
@@ -33,12 +32,13 @@ from showthrough.report.origin import Origin, relative
 from showthrough.report.page.further import Further, budget
 from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import tables_of, told_changes
+from showthrough.requests.informed import InformedEntries
 from showthrough.said import private
 from showthrough.table.entries import between
 
 
 @dataclass(frozen=True)
-class AuditRequest(HistoryEntries):
+class AuditRequest(InformedEntries):
     """What to read, and what to tell.
 
     ``changed``, ``contradictions``, ``seconds`` and ``whole_values`` are those of `audit`; ``tables`` are the
@@ -150,6 +150,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     tell = Progress.of(progress)
     tell.stage("reading")
     rules = request.rules()
+    known = request.known()
     releases, register = request.load()
     made = Origin.now(request.files())  # after all of them were found to be what they should be
     own = tables_of(request, releases, request.tables)
@@ -157,6 +158,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
         releases,
         register=register,
         membership=by_links(releases) if request.link and register is not None else None,
+        **known,
         changed=told_changes(own, otherwise=request.changed),
         contradictions=request.contradictions,
         seconds=request.seconds,

@@ -13,15 +13,15 @@ from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.story import Story, story
 from showthrough.progress import Progress
-from showthrough.register.history_file import HistoryEntries
 from showthrough.report.person import PersonContent, person_content
 from showthrough.requests.audit import AuditRequest, by_links
 from showthrough.requests.changes import tables_of, told_changes
+from showthrough.requests.informed import InformedEntries
 from showthrough.table.entries import between
 
 
 @dataclass(frozen=True)
-class ExplainRequest(HistoryEntries):
+class ExplainRequest(InformedEntries):
     """Whom to explain: ``person`` is the id, ``value`` the value whose proof is wanted (the likeliest if none).
 
     ``part`` names the release of a person whose id was split. The rest is as in an audit; ``seconds`` hold for all
@@ -38,7 +38,7 @@ class ExplainRequest(HistoryEntries):
     @classmethod
     def of_history(cls, told: AuditRequest, whom: Mapping[str, Any]) -> Self:
         """Somebody of the history that an audit would read."""
-        shared = {f.name: getattr(told, f.name) for f in fields(HistoryEntries)}
+        shared = {f.name: getattr(told, f.name) for f in fields(InformedEntries)}
         found = cls(**shared, changed=told.changed, tables=told.tables, **whom)
         found.check()
         return found
@@ -76,12 +76,14 @@ def run_explain(request: ExplainRequest, progress: Progress | Callable[[str], No
     """Read the history, infer, and look at one person from every side."""
     tell = Progress.of(progress)
     tell.stage("reading")
+    known = request.known()
     releases, register = request.load()
     own = tables_of(request, releases, request.tables)
     post = infer(
         releases,
         register=register,
         membership=by_links(releases) if request.link and register is not None else None,
+        **known,
         changed=told_changes(own, otherwise=request.changed),
         seconds=request.seconds,
         progress=tell,

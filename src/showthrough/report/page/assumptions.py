@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,8 @@ import polars as pl
 
 from showthrough.inference.certificate import Status
 from showthrough.policy.decision import Decision, Reason
+from showthrough.register.reader import Reader
+from showthrough.report.content import known_to
 from showthrough.report.guesses import beside_truth
 from showthrough.report.page.bands import COMPARISON
 from showthrough.report.page.blocks import Bullets, Code, Note, PlainTable, Section, Words
@@ -95,16 +98,9 @@ _TIES = {
 def limits_section(g: Gathered) -> Section:
     """Who the reader is, what is not covered, how exact the figures are."""
     audit, post = g.audit, g.audit.posterior
-    by: dict[str, list[str]] = {}
-    for name, release in zip(g.names, audit.releases, strict=True):
-        by.setdefault(release.tied_by, []).append(name)
-    reader = [f"has {all_of(len(g.names)) + ' releases' if g.several else 'this release'};"]
-    reader += [
-        f"{_TIES[tied].format(names=listed(names) if len(names) <= 5 else f'{len(names)} releases')};"
-        for tied, names in by.items()
-    ]
-    reader.append("knows nothing else, and prefers no explanation over another (maximum entropy).")
-    uncovered = ["what neighbours, employers or other data sets tell;", "knowledge of the method that made the groups;"]
+    reader = _reader(g)
+    others = "what further neighbours" if post.reader.knowledge else "what neighbours"
+    uncovered = [f"{others}, employers or other data sets tell;", "knowledge of the method that made the groups;"]
     if g.several:
         uncovered.append(
             "values that changed between releases: a value is taken to be one per person unless it is told otherwise;"
@@ -123,7 +119,7 @@ def limits_section(g: Gathered) -> Section:
         Bullets("Not covered", tuple(uncovered)),
         Note("Accuracy", tuple(_accuracy(g))),
     ]
-    notes = [*post.reader.notes(), *(rows.sentence(internal=g.internal) for rows in post.unfilled())]
+    notes = [*known_to(audit), *post.reader.notes(), *(rows.sentence(internal=g.internal) for rows in post.unfilled())]
     if contradictions := [c.internal if g.internal else c.shareable for c in post.contradictions[:5]]:
         notes += contradictions
     if notes:
@@ -149,6 +145,32 @@ def limits_section(g: Gathered) -> Section:
         ),
         tuple(blocks),
     )
+
+
+def _reader(g: Gathered) -> list[str]:
+    """Who reads: what this reader has, knows and believes."""
+    known = g.audit.posterior.reader
+    by: dict[str, list[str]] = {}
+    for name, release in zip(g.names, g.audit.releases, strict=True):
+        by.setdefault(release.tied_by, []).append(name)
+    reader = [f"has {all_of(len(g.names)) + ' releases' if g.several else 'this release'};"]
+    reader += [
+        f"{_TIES[tied].format(names=listed(names) if len(names) <= 5 else f'{len(names)} releases')};"
+        for tied, names in by.items()
+    ]
+    reader += [f"{_knows(known)};"] if known.knowledge else []
+    even = "prefers no explanation over another (maximum entropy)"
+    believes = "believes a prior, and departs from it no further than the counts ask (relative entropy)"
+    reader.append(f"knows nothing else, and {even if known.prior is None else believes}.")
+    return reader
+
+
+def _knows(reader: Reader) -> str:
+    """The statements by their kinds."""
+    kinds = Counter(said.kind for said in reader.knowledge)
+    told = listed([f"{count(n)} {kind.replace('_', ' ')}" for kind, n in kinds.items()])
+    plural = "" if len(reader.knowledge) == 1 else "s"
+    return f"knows {count(len(reader.knowledge))} statement{plural} beside them ({told})"
 
 
 def _accuracy(g: Gathered) -> list[str]:
@@ -222,7 +244,7 @@ def shown_path(path: str) -> str:
 def glossary_section(g: Gathered) -> Section:
     """One meaning per word."""
     j = g.audit.joint
-    ruled = j.impossible_by_sets + j.impossible_by_counts
+    ruled = j.impossible_by_sets + j.impossible_by_counts + j.impossible_by_knowledge
     entries = (
         ("certain", "Proven: with the published counts no other value is possible."),
         (
