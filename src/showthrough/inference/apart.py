@@ -13,7 +13,7 @@ from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep, take_over
 from showthrough.inference.history import History
 from showthrough.inference.log import Log
-from showthrough.inference.problem import Problem, orphan_error, orphan_rows, unstated
+from showthrough.inference.problem import STATEMENT, Problem, orphan_error, orphan_rows, unstated
 from showthrough.inference.reduce import nothing_left
 from showthrough.inference.rows import Rows
 from showthrough.inference.solving import solve
@@ -121,8 +121,9 @@ class Isolation:
         rows = orphan_rows(self.problem)
         if not rows.size:
             return
+        said = self.problem.row_release[rows] == STATEMENT
         error = orphan_error(self.history, self.problem, int(rows[0]))
-        if self.refuse:
+        if self.refuse and not (self.elastic and said.all()):
             raise error
         island = islands.labelled(self.problem)
         for k, number in enumerate(np.unique(island.of_rows(self.problem, rows)).tolist()):

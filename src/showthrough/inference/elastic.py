@@ -44,17 +44,20 @@ def eased(history: History, problem: Problem, contradictory: Flags, clock: Clock
     said = history.statements
     if said is None:
         return None
+    published = problem.rows.size - len(problem.statements)
+    gave = _Gave(said.lower.copy(), said.upper.copy())
+    nobody = ~problem.rows.served()[published:]  # none of its values is left to anybody
+    gave.lower[nobody] = np.minimum(gave.lower[nobody], 0)
+    if not contradictory.any():
+        return replace(history, statements=_rewritten(said, _each(said), gave))
     part = select(problem, contradictory)
     everything = np.ones(part.problem.terms, dtype=bool)
     reduced = reduce(part.problem, everything)
     if np.bincount(reduced.term_component, minlength=1).max(initial=0) > _LARGEST:
         return None
-    gave = _Gave(said.lower.copy(), said.upper.copy())
     if not _decided(part, reduced, gave, problem):
         return None
-    each = np.ones(said.lower.size, dtype=np.int64)
-    np.maximum.at(each, said.statement, np.abs(said.coefficient))
-    published = problem.rows.size - len(problem.statements)
+    each = _each(said)
     for component in range(reduced.components):
         lp = program(reduced, component)
         rows = part.rows[lp.row_of]
@@ -63,6 +66,13 @@ def eased(history: History, problem: Problem, contradictory: Flags, clock: Clock
         if not _component(lp, rows - published, each, gave, clock):
             return None
     return replace(history, statements=_rewritten(said, each, gave))
+
+
+def _each(said: Statements) -> Ints:
+    """[statements] what a person counts in each."""
+    each = np.ones(said.lower.size, dtype=np.int64)
+    np.maximum.at(each, said.statement, np.abs(said.coefficient))
+    return each
 
 
 def _decided(part: Part, reduced: Reduced, gave: _Gave, problem: Problem) -> bool:

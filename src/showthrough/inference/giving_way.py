@@ -25,8 +25,11 @@ def gave_way(solved: Solved) -> pl.DataFrame:
     each, least, most = (
         np.array([getattr(one, name) for one in own], dtype=np.float64) for name in ("coefficient", "least", "most")
     )
-    known = np.zeros(number, dtype=bool)
-    known[row[(solved.state == STATES.index(Status.RELAXED))[problem.signature[variable]]]] = True
+    told, known = solved.history.statements, np.zeros(number, dtype=bool)
+    if told is not None:
+        mine = told.statement < number
+        eased = (solved.state == STATES.index(Status.RELAXED))[solved.of_person[told.person[mine]]]
+        known[told.statement[mine][eased]] = True
     off = np.maximum(least - total, total - most) / each
     missed = np.flatnonzero(known & (off > _ROUNDING))
     names = pl.Series("statement", [own[k].name for k in missed.tolist()], dtype=pl.String)

@@ -78,7 +78,7 @@ def none(problem: Problem) -> Easy:
 
 def easy(problem: Problem) -> Easy:
     """Solve what has a closed form; there is none where anything but exact counts is known."""
-    if problem.log_prior is not None or problem.rows.stated.row.size or not problem.rows.exact:
+    if problem.log_prior is not None or problem.statements or not problem.rows.exact:
         return none(problem)
     if not problem.count.all():  # a row that takes nobody is for the face
         return none(problem)

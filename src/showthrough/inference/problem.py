@@ -195,8 +195,8 @@ def orphan_error(history: History, problem: Problem, row: int) -> ContradictionE
     """Say which published value contradicts the other releases."""
     if problem.row_release[row] == STATEMENT:
         return ContradictionError(
-            f"Nobody can do what is stated{private(f' ({problem.statement(row)})', '')}: the releases leave no such "
-            "value to anybody."
+            f"A statement contradicts the releases{private(f' ({problem.statement(row)})', '')}: they leave none of "
+            "its values to those of whom it speaks."
         )
     group, value = int(history.row_group[row]), history.values[int(history.row_value[row])]
     name = history.names[history.release_of(group)]

@@ -106,6 +106,10 @@ def _eased(history: History, of_person: Ints, apart: Apart, log: Log, *, refuse:
     again = Isolation(found, problem, now, log, refuse=refuse).run(Face.whole(problem))
     again.eased = np.zeros(problem.signatures, dtype=bool)
     again.eased[now[against[of_person]]] = True
+    said, missed = found.statements, history.statements
+    if said is not None and missed is not None:  # whoever a statement speaks of that nothing fits
+        ends = said.lower[: missed.lower.size] != missed.lower
+        again.eased[now[missed.person[ends[missed.statement]]]] = True
     return found, now, again
 
 

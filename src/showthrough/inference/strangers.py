@@ -16,7 +16,7 @@ import polars as pl
 
 from showthrough.errors import ContradictionError
 from showthrough.inference.history import ABSENT, History, encode
-from showthrough.inference.problem import Problem, build, collapse, orphan_rows
+from showthrough.inference.problem import STATEMENT, Problem, build, collapse, orphan_rows
 from showthrough.inference.splitting import split_told
 from showthrough.register.changed import REFUSE, SPLIT
 from showthrough.register.reader import Reader
@@ -41,6 +41,7 @@ def placed(history: History) -> tuple[History, Problem, Ints]:
             continue
         built, problem, of_person = build(history)
         orphans = orphan_rows(problem)
+        orphans = orphans[problem.row_release[orphans] != STATEMENT]
         reader = _with_strangers(built, problem, orphans) if orphans.size else None
         if reader is None:
             return built, problem, of_person
