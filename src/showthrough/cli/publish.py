@@ -131,6 +131,8 @@ def publish(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release folder.")] = False,
     seconds: Annotated[float, typer.Option(min=1, help="Guard: time limit.")] = 600.0,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same release.")] = 0,
+    knowledge: options.Knowledge = None,
+    prior: options.PriorFile = None,
     encoding: options.Encoding = None,
     json: options.Json = None,
     unpacked: options.Unpacked = None,
@@ -169,6 +171,7 @@ def publish(
             "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
             "accept_violations": accept_violations, "seconds": seconds, "seed": seed, "name": name or "",
             "encoding": encoding, "folder": output, "format": format, "overwrite": overwrite, "link": link,
+            "knowledge": tuple(map(str, knowledge or ())), "prior": None if prior is None else str(prior),
             "publish_ids": publish_ids, "quasi_anyway": tuple(quasi_anyway or ()), "audience": audience,
         }  # fmt: skip
         request = PublishRequest.from_dict(entries)

@@ -98,9 +98,9 @@ class Here:
         return increment.consider(solved, draft, self.wanted, Log.of(progress, self.seconds))
 
 
-def first_draft(draft: Draft, progress: Told = None) -> Posterior:
-    """What a release that is not written yet would tell alone."""
-    history = grown(nobody(draft.newcomers, draft.values), draft)
+def first_draft(draft: Draft, reader: Reader | None = None, *, progress: Told = None) -> Posterior:
+    """What a release that is not written yet would tell a reader alone."""
+    history = grown(replace(nobody(draft.newcomers, draft.values), reader=reader or Reader()), draft)
     here = Here(Wanted(contradictions="refuse"))
     solved, certificate = answered(history, Log.of(progress, here.seconds))
     return Posterior(certificate, solved, here)

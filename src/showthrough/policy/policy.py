@@ -131,7 +131,8 @@ class Policy:
         the counts, and bounds, which programs make sharp within ``seconds`` where it matters. An upper end within
         the limit is fine, a lower end over it is not, everything else is open. Who is undecided, tied to a guess at
         who changed, or in releases that contradict each other may be over a limit but is never fine.
-        Persons whose ids are in ``exposed`` do not count, neither for a limit nor for a number of facts.
+        Persons whose ids are in ``exposed``, and those whose value the reader is said to know, do not count, neither
+        for a limit nor for a number of facts.
         """
         budget = self.seconds if seconds is None else seconds
         facts = None
@@ -146,7 +147,7 @@ class Policy:
 
     def over_limit(self, post: Posterior, before: Posterior | None = None, *, exposed: Collection[str] = ()) -> Flags:
         """Persons who are or may be over a limit, in the order of ``post.ids``; whole values aside, for a search."""
-        ids = post.ids.cast(pl.String)
+        ids, exposed = post.ids.cast(pl.String), {*exposed, *post.reader.known_before}
         few = self.max_posterior is None or not self.over_posterior
         plain = few and not any((self.max_gain is not None, self.proximity, self.impossible is not None, self.certain))
         if plain and self.min_anonymity is None and Known(post).settled:
@@ -168,7 +169,12 @@ class Policy:
     def judged(
         self, known: Known, before: Known | None, facts: pl.DataFrame | None, exposed: Collection[str] = ()
     ) -> dict[str, Judged]:
-        """What each limit on the joint posterior says; ``facts`` are those of `Posterior.proven`, with ids as text."""
+        """What each limit on the joint posterior says; ``facts`` are those of `Posterior.proven`, with ids as text.
+
+        Whose value the reader is said to know does not count either: that is no matter of the releases.
+        """
+        exposed = {*exposed, *known.posterior.reader.known_before}
+        facts = None if facts is None else others(facts, exposed)
         found: dict[str, Judged] = {}
         if self.max_posterior is not None:
             found["max_posterior"] = self._by_posterior(known, exposed)

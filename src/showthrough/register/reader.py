@@ -97,6 +97,11 @@ class Reader:
             return known
         return replace(known, domain=tuple(dict.fromkeys([*self.domain, *release.domain])))
 
+    @property
+    def known_before(self) -> frozenset[str]:
+        """The ids, as text, of persons whose value the reader is said to know: no release gives these away."""
+        return frozenset(str(id) for said in self.knowledge if said.kind == "known" for id in said.ids)
+
     def knowing(self, informed: Informed) -> Reader:
         """The same with statements and prior looked up."""
         return replace(self, informed=informed)

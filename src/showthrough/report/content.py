@@ -231,6 +231,8 @@ def known_to(audit: Audit) -> list[str]:
         it = "it" if number == 1 else "them"
         told = f"{_people(extra)} would not be certain without {it}" if extra else f"nobody becomes certain by {it}"
         found.append(f"The reader is taken to know {said} about values beside the releases; {told}.")
+        if audit.decision is not None and (before := len(reader.known_before)):
+            found.append(f"The policy does not count {_people(before)} whose value the reader is said to know.")
     if reader.prior is not None:
         found.append("The reader is taken to believe a prior; probabilities differ from it as little as counts allow.")
     if (missed := audit.posterior.relaxed).height:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,9 @@ from showthrough.anonymizers.publication import made, publish, seen_groups, util
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Shape, Table, prepare
 from showthrough.errors import CriterionError, InputError
+from showthrough.knowledge.statement import Statement
 from showthrough.progress import Progress
+from showthrough.register.register import Register
 from showthrough.release.bucketized import BucketizedKind
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
@@ -38,6 +40,8 @@ def anonymize(
     criteria: Sequence[Any] = (),
     history: Sequence[Release] = (),
     policy: Any = None,
+    knowledge: Iterable[Statement] = (),
+    prior: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
     output: str | None = None,
     suppression_limit: float = 0,
@@ -77,8 +81,9 @@ def anonymize(
     "independent" groups without a look at it (``release.made`` says what all tell together);
     "history-guided" keeps the last groups, with a ``repair`` for slots that nobody fills; "m-invariance"
     keeps everybody's values; "guarded" repairs what the method proposes until the joint posterior keeps
-    ``policy``, in at most ``seconds``. ``changed`` says what to do with persons whose value changed,
-    ``hold_back`` whether records may be held back, ``exposed`` whether to go on ("accept") where earlier
+    ``policy``, in at most ``seconds``, against readers with the ``knowledge`` and ``prior`` of `infer`.
+    ``changed`` says what to do with persons whose value changed, ``hold_back`` whether records may be held back,
+    ``exposed`` whether to go on ("accept") where earlier
     releases put somebody over a limit already. The guard prefers "lasting" groups, whose values all
     differ, so that next releases stay possible; "useful" takes what loses least now. For generalized
     output ``made.notes`` tells how many persons exceed the limit for readers who locate them by
@@ -98,6 +103,9 @@ def anonymize(
         raise InputError(f"The strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}.")
     if (strategy == "guarded") != (policy is not None):
         raise InputError('strategy="guarded" obeys a policy, such as Policy(max_posterior=0.5); the others know none.')
+    told = list(knowledge)
+    if strategy != "guarded" and (told or prior is not None):
+        raise InputError('knowledge and prior are of readers that strategy="guarded" is to stand; the others ask none.')
     chosen = _method(method)
     if strategy in ("independent", "guarded"):
         _enforceable(chosen, criteria)
@@ -137,6 +145,7 @@ def anonymize(
             accept=accept_violations,
             seconds=seconds,
             progress=tell,
+            known=_known(ready, told, prior),
         )
         ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, choices.kind))
         return _remarked(republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began), *beside)
@@ -268,6 +277,16 @@ def _rows(limit: float, rows: int) -> int:
     if not np.isfinite(limit) or limit < 0 or (limit >= 1 and limit != int(limit)):
         raise InputError(f"suppression_limit is a share below 1 or a whole number of rows, not {limit}.")
     return int(limit * rows) if limit < 1 else int(limit)
+
+
+def _known(table: Table, knowledge: list[Statement], prior: Any) -> dict[str, Any]:
+    """What a reader knows and believes, with a register of the table's persons: of them it may speak."""
+    if not knowledge and prior is None:
+        return {}
+    if table.id is None:
+        raise InputError("Statements speak of persons: name the id column.", parameters=("id",))
+    register = Register.of(table.frame, id=table.id, quasi=table.quasi)
+    return {"knowledge": knowledge, "prior": prior, "register": register}
 
 
 def _seed(seed: Any) -> int:

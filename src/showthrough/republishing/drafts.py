@@ -16,9 +16,10 @@ from showthrough.inference.draft import Draft
 from showthrough.inference.infer import first_draft
 from showthrough.inference.posterior import Posterior, required
 from showthrough.progress import Progress
+from showthrough.register.reader import Reader
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
-from showthrough.republishing.tied import joint, tied_proposal
+from showthrough.republishing.tied import joint, reader_of, tied_proposal
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
@@ -45,6 +46,11 @@ class Drafts:
         if self.before is None:
             return np.full(self.table.rows, -1, dtype=np.int64)
         return positions(self._ids, self.before.ids).astype(np.int64)
+
+    @cached_property
+    def _reader(self) -> Reader | None:
+        """What the reader knows before the first release; None: nothing."""
+        return reader_of(self.past.known, self.past.values) if self.past.known else None
 
     @property
     def by_codes(self) -> bool:
@@ -76,11 +82,11 @@ class Drafts:
         if not self.by_codes:
             release = tied_proposal(self.table, self.past, proposal)
             if self.before is None:
-                return joint([release], changed=self.past.choice, progress=self.progress)
+                return joint([release], changed=self.past.choice, known=self.past.known, progress=self.progress)
             return required(self.before.extend(release, progress=self.progress))
         draft = self.of(proposal)
         if self.before is None:
-            return required(first_draft(draft, progress=self.progress))
+            return required(first_draft(draft, self._reader, progress=self.progress))
         return required(self.before.considering(draft, progress=self.progress))
 
     def satisfies(self, proposal: Proposal, criteria: Sequence[Any]) -> bool:

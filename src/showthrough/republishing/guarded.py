@@ -49,7 +49,7 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     """Find a release that keeps the policy, or say who stands in the way."""
     deadline = time.monotonic() + guard.seconds
     quiet, past = guard.progress.silent(), guard.past
-    before = joint(past.history, changed=past.choice, progress=quiet) if past.history else None
+    before = joint(past.history, changed=past.choice, known=past.known, progress=quiet) if past.history else None
     search = Search(guard, before, _exposed(guard, before), deadline)
     done = _searched(search, base)
     if done is not None:
@@ -88,7 +88,7 @@ def _final(search: Search, one: Acceptable) -> Guarded | None:
     release = guard.publish(one.proposal)
     guard.progress.stage("final inference")
     quiet = guard.progress.silent()
-    posterior = joint([*guard.past.history, release], changed=guard.past.choice, progress=quiet)
+    posterior = joint([*guard.past.history, release], changed=guard.past.choice, known=guard.past.known, progress=quiet)
     review = guard.policy.review(posterior, before, exposed=exposed)
     if not review.holds or review.unsettled:
         search.last = review

@@ -71,7 +71,7 @@ def located_view(
     releases: Sequence[Release],
     limit: float,
     *,
-    changed: str = "refuse",
+    past: Past | None = None,
     most: int | None = None,
     progress: Progress | None = None,
 ) -> LocatedView:
@@ -91,7 +91,14 @@ def located_view(
         return LocatedView(limit, 0, table.rows, reason)
     try:
         post = required(
-            infer(releases, membership=membership, changed=changed, contradictions="refuse", progress=progress)
+            infer(
+                releases,
+                **(past.known if past else {}),
+                membership=membership,
+                changed=past.choice if past else "refuse",
+                contradictions="refuse",
+                progress=progress,
+            )
         )
     except (InputError, NotConvergedError) as problem:
         return LocatedView(limit, 0, table.rows, problem.shareable)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
+from showthrough.table.frozen import Frozen
 
 CHANGED = ("refuse", "split")  # what to do with a person whose value is none that was published
 
@@ -35,10 +37,18 @@ class Past:
     newest: Release | None
     changed: int = 0  # persons whose value is none of the last group's
     choice: str = "refuse"  # what to do with changed values, as `infer` takes it
+    known: Mapping[str, Any] = field(default_factory=Frozen)  # what the reader knows, as `infer` takes it
 
     @classmethod
-    def of(cls, table: Table, history: Sequence[Release], *, changed: str = "refuse") -> Past:
-        """Look every person up, newest release first."""
+    def of(
+        cls,
+        table: Table,
+        history: Sequence[Release],
+        *,
+        changed: str = "refuse",
+        known: Mapping[str, Any] | None = None,
+    ) -> Past:
+        """Look every person up, newest release first; ``known`` is what the reader knows, as `infer` takes it."""
         if changed not in CHANGED:
             raise InputError(f"changed is one of {', '.join(CHANGED)}, not {changed!r}.")
         if history and table.id is None:
@@ -79,6 +89,7 @@ class Past:
             history[-1] if history else None,
             strange.size,
             changed,
+            Frozen(known or {}),
         )
 
     def part(self, rows: Ints) -> tuple[Codes, Codes]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -32,6 +32,7 @@ from showthrough.republishing.proposal import Proposal, release_of
 from showthrough.republishing.search import Guard
 from showthrough.republishing.strategies import by_signature, departed, guided, spent, values_per_group, values_wanted
 from showthrough.republishing.tied import joint, tied_proposal
+from showthrough.table.frozen import Frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,7 @@ class Choices:
     merge_overlaps: bool = False
     prefer: str = "lasting"
     accept: bool = False  # return a release that violates a criterion
+    known: Mapping[str, Any] = field(default_factory=Frozen)  # what the reader knows, as `infer` takes it
 
 
 def republish(table: Table, choices: Choices, base: Callable[[], Groups], *, began: float) -> Release:
@@ -63,7 +65,7 @@ def republish(table: Table, choices: Choices, base: Callable[[], Groups], *, beg
     cells = KINDS[choices.kind].shows is Shows.CELLS
     if choices.merge_overlaps and (not cells or choices.strategy == "history-guided"):
         raise InputError("merge_overlaps is for generalized output of m-invariance or guarded.")
-    past = Past.of(table, choices.history, changed=choices.changed)
+    past = Past.of(table, choices.history, changed=choices.changed, known=choices.known)
     parameters = {"strategy": choices.strategy, "criteria": [str(c) for c in choices.criteria]}
 
     def publish(proposal: Proposal) -> Release:
@@ -153,7 +155,7 @@ class _Making:
     def joint(self, release: Release) -> Posterior:
         """What readers who know everybody's group learn from the whole history with the release."""
         every, quiet = [*self.past.history, release], self.choices.progress.silent()
-        return joint(every, changed=self.past.choice, progress=quiet)
+        return joint(every, changed=self.past.choice, known=self.past.known, progress=quiet)
 
     def known_groups(self, proposal: Proposal, limit: float) -> bool:
         """Whether nobody exceeds the limit for readers who know everybody's group."""
@@ -172,7 +174,7 @@ class _Making:
 
         def look(one: Proposal) -> LocatedView:
             releases, most = [*self.past.history, self.publish(one)], None if self.choices.merge_overlaps else MOST
-            return located_view(self.table, releases, limit, changed=self.past.choice, most=most, progress=quiet)
+            return located_view(self.table, releases, limit, past=self.past, most=most, progress=quiet)
 
         def keeps(one: Proposal) -> bool:
             shown = self.publish(one)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,9 @@ from showthrough.anonymizers.table import Table
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior, required
 from showthrough.progress import Progress
+from showthrough.register.informing import informed
+from showthrough.register.locating import names_of
+from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
@@ -41,6 +45,25 @@ def tied_proposal(table: Table, past: Past, proposal: Proposal, *, name: str = "
     )
 
 
-def joint(releases: Sequence[Release], *, changed: str = "refuse", progress: Progress | None = None) -> Posterior:
-    """The posterior of all of them, everybody tied by id."""
-    return required(infer([tied(r) for r in releases], changed=changed, contradictions="refuse", progress=progress))
+def joint(
+    releases: Sequence[Release],
+    *,
+    changed: str = "refuse",
+    known: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Posterior:
+    """The posterior of all of them, everybody tied by id or link; ``known`` is what the reader knows beside them.
+
+    What is known comes with a register, which tells who it speaks of; links still tell the groups.
+    """
+    every = [tied(r) for r in releases]
+    given: dict[str, Any] = {"changed": changed, "contradictions": "refuse", "progress": progress}
+    if known:
+        named = zip(names_of(every), every, strict=True)
+        given |= {**known, "membership": {name: r.link for name, r in named if r.roles.id is None}}
+    return required(infer(every, **given))
+
+
+def reader_of(known: Mapping[str, Any], values: pl.Series) -> Reader:
+    """Somebody who knows this before any release; values are those that may be published."""
+    return informed(Reader.of((), **known, domain=values.to_list()), ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -35,5 +36,10 @@ class InformedEntries(HistoryEntries):
 
     def known(self) -> dict[str, Any]:
         """The arguments of `infer` that say so."""
-        said: list[Statement] = [one for file in self.knowledge for one in read_knowledge(file)]
-        return {"knowledge": said, "prior": self.prior, "elastic": self.elastic}
+        return {**known_from(self.knowledge, self.prior), "elastic": self.elastic}
+
+
+def known_from(knowledge: Sequence[str], prior: str | None) -> dict[str, Any]:
+    """What files say that a reader knows and believes."""
+    said: list[Statement] = [one for file in knowledge for one in read_knowledge(file)]
+    return {"knowledge": said, "prior": prior}

@@ -24,6 +24,7 @@ from showthrough.report.publish import ComparisonContent, PublishContent, compar
 from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.compare import compare
 from showthrough.republishing.strategies import STRATEGIES
+from showthrough.requests.informed import known_from
 from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
@@ -58,6 +59,8 @@ class PublishRequest(Entries):
     history: tuple[str, ...] = ()
     strategy: str = "independent"
     policy: Policy | None = None
+    knowledge: tuple[str, ...] = ()
+    prior: str | None = None
     repair: Literal["report", "counterfeits", "dissolve", "hold"] = "report"
     hold_back: bool = False
     exposed: Literal["refuse", "accept"] = "refuse"
@@ -89,7 +92,9 @@ class PublishRequest(Entries):
 
     def files(self) -> list[Path]:
         """Everything that is read."""
-        named = (self.table, self.population, self.plan, *self.hierarchies.values(), *self.history)
+        named = (
+            self.table, self.population, self.plan, self.prior, *self.knowledge, *self.hierarchies.values(), *self.history
+        )  # fmt: skip
         return [Path(name) for name in named if name is not None]
 
     def arguments(self) -> dict[str, Any]:
@@ -169,7 +174,9 @@ def run_publish(
     with Unit() as unit:
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
         table, arguments = _read(request, tell)
-        release = anonymize(table, strategy=request.strategy, policy=request.policy, progress=tell, **arguments)
+        known = known_from(request.knowledge, request.prior)
+        guard = {"strategy": request.strategy, "policy": request.policy, **known}
+        release = anonymize(table, **guard, progress=tell, **arguments)
         folder, made = None if request.folder is None else Path(request.folder), Origin.now(request.files())
         result = PublishResult(request, release, folder, made)
         if before_writing is not None:
@@ -209,7 +216,8 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
             raise InputError(
                 "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
             )
-        return anonymize(table, strategy=strategy, policy=policy, progress=tell.silent(), **arguments)
+        known = known_from(request.knowledge, request.prior) if strategy == "guarded" else {}
+        return anonymize(table, strategy=strategy, policy=policy, **known, progress=tell.silent(), **arguments)
 
     found = compare(
         make,
