@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from showthrough.criteria.criterion import Check as Check
     from showthrough.criteria.delta_disclosure import DeltaDisclosure as DeltaDisclosure
     from showthrough.criteria.dissimilarity import Dissimilarity as Dissimilarity
+    from showthrough.criteria.implications import CKSafety as CKSafety
     from showthrough.criteria.k_anonymity import KAnonymity as KAnonymity
     from showthrough.criteria.l_diversity import DistinctLDiversity as DistinctLDiversity
     from showthrough.criteria.l_diversity import EntropyLDiversity as EntropyLDiversity
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
     from showthrough.criteria.population import KMap as KMap
     from showthrough.criteria.risk import Risk as Risk
     from showthrough.criteria.risk import risk as risk
+    from showthrough.criteria.skyline import SkylinePrivacy as SkylinePrivacy
     from showthrough.criteria.t_closeness import TCloseness as TCloseness
+    from showthrough.criteria.worst_case import WorstCase as WorstCase
+    from showthrough.criteria.worst_case import worst_case as worst_case
     from showthrough.inference.certificate import Certificate as Certificate
     from showthrough.inference.infer import infer as infer
     from showthrough.inference.posterior import Posterior as Posterior
@@ -65,6 +69,7 @@ _HOME = {
     "AlphaKAnonymity": "showthrough.criteria.alpha_k",
     "Audit": "showthrough.auditing.audit",
     "BetaLikeness": "showthrough.criteria.beta_likeness",
+    "CKSafety": "showthrough.criteria.implications",
     "Certificate": "showthrough.inference.certificate",
     "Changed": "showthrough.register.changed",
     "Check": "showthrough.criteria.criterion",
@@ -90,8 +95,10 @@ _HOME = {
     "anonymize": "showthrough.republishing.anonymize",
     "Release": "showthrough.release.release",
     "Risk": "showthrough.criteria.risk",
+    "SkylinePrivacy": "showthrough.criteria.skyline",
     "TCloseness": "showthrough.criteria.t_closeness",
     "Utility": "showthrough.measuring.measure",
+    "WorstCase": "showthrough.criteria.worst_case",
     "audit": "showthrough.auditing.audit",
     "changes_between": "showthrough.register.changed",
     "errors": "showthrough.errors",
@@ -105,12 +112,14 @@ _HOME = {
     "risk": "showthrough.criteria.risk",
     "unpacked_up_to": "showthrough.table.unpacking",
     "utility": "showthrough.measuring.utility",
+    "worst_case": "showthrough.criteria.worst_case",
 }
 
 __all__ = [
     "AlphaKAnonymity",
     "Audit",
     "BetaLikeness",
+    "CKSafety",
     "Certificate",
     "Changed",
     "Check",
@@ -134,8 +143,10 @@ __all__ = [
     "Release",
     "Risk",
     "Rules",
+    "SkylinePrivacy",
     "TCloseness",
     "Utility",
+    "WorstCase",
     "__version__",
     "anonymize",
     "audit",
@@ -152,6 +163,7 @@ __all__ = [
     "risk",
     "unpacked_up_to",
     "utility",
+    "worst_case",
 ]
 
 

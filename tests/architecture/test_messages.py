@@ -70,7 +70,7 @@ KNOWN = {
     "anonymizers.plan": {"', '.join(plan['quasi'])", "top"},
     "anonymizers.refusals": {"failing"},
     "anonymizers.table": {"high", "low", "strange[0]", "twice"},
-    "cli.inputs": {"entry", "given"},
+    "cli.inputs": {"entry", "given", "example"},
     "cli.output": {"needy[0]", "such_as"},
     "criteria.parameters": {"value", "of", "allowed[-1]"},
     "criteria.published": {"own"},

@@ -16,7 +16,14 @@ from tests.architecture.source import ROOT
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LISTED = re.findall(r"^st\.[\w.]+\(.*\)$", (ROOT / "docs" / "signatures.md").read_text(encoding="utf-8"), re.MULTILINE)
-MADE_BY_US = {"Certificate", "Check", "Decision", "Risk", "Utility"}  # results that have fields and nothing to call
+MADE_BY_US = {
+    "Certificate",
+    "Check",
+    "Decision",
+    "Risk",
+    "Utility",
+    "WorstCase",
+}  # results that have fields and nothing to call
 OBJECTS = {  # what the documentation calls an object of each class
     "post": "Posterior",
     "proof": "Proof",

@@ -70,11 +70,18 @@ def test_limits_that_hold_and_fail(home):
 def test_every_limit(home):
     options = ["--k", 2, "--distinct-l", 1, "--frequency-l", 1, "--entropy-l", 1, "--recursive", "9,1", "--t", 1]
     options += ["--alpha", 1, "--beta", 99, "--delta-disclosure", 9, "--m-unique", 1, "--dissimilarity", "0.1,0.5,1"]
+    options += ["--ck-safety", "1,0", "--skyline", "0.9,1,1,1"]
     code, found = told(*BUCKETIZED, *options, "--metric", "equal")
     assert code == 1
     holds = {c["criterion"]: c["holds"] for c in found["results"][0]["checks"]}
-    failing = {"9-disclosure", "1-uniqueness", "(0.1,0.5)^1-dissimilarity"}
-    assert len(holds) == 11
+    failing = {
+        "9-disclosure",
+        "1-uniqueness",
+        "(0.1,0.5)^1-dissimilarity",
+        "(1,0)-safety",
+        "skyline privacy below 0.9 at (1,1,1)",
+    }
+    assert len(holds) == 13
     assert {name for name, held in holds.items() if not held} == failing
 
 
@@ -142,6 +149,11 @@ def test_release_folder_and_table(home):
     [
         (["nothing.csv"], "nothing.csv"),
         (["plain.csv", "--sensitive", "wage"], "no column 'wage'"),
+        ([*PLAIN, "--ck-safety", "0.5"], "--ck-safety takes numbers as C,K, such as --ck-safety 0.5,2"),
+        ([*PLAIN, "--skyline", "0.5,1,1"], "--skyline takes numbers as C,L,K,M, such as --skyline 0.5,1,1,1"),
+        ([*PLAIN, "--skyline", "0.5,1,1,1,2"], "--skyline takes numbers as C,L,K,M"),
+        ([*PLAIN, "--skyline", "0.5,1,1,1.5"], "--skyline cannot be used"),
+        ([*PLAIN, "--ck-safety", "1.5,1"], "--ck-safety cannot be used"),
         ([*PLAIN, "--recursive", "2"], "--recursive takes numbers as C,L"),
         ([*PLAIN, "--recursive", "2,1.5"], "--recursive takes numbers as C,L"),
         ([*PLAIN, "--dissimilarity", "a,b,c"], "EPS,DELTA,K"),

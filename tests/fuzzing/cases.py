@@ -181,6 +181,7 @@ def check_plain(world: World, home: Path) -> Case:
     extras = [
         ["--k", "2"], ["--distinct-l", "2"], ["--entropy-l", "1.5"], ["--t", "0.3"], ["--beta", "1"],
         ["--recursive", "2,2"], ["--alpha", "0.5"], ["--m-unique", "2"], ["--risk", "category"],
+        ["--ck-safety", "0.9,1"], ["--skyline", "0.9,1,0,1"],
         ["--hierarchy", "zip=zip.csv"], ["--hierarchy", "disease=disease.csv", "--distance", "hierarchy", "--t", "0.3"],
         ["--table", "raw.csv"], ["--population", "raw.csv", "--k-map", "2"], ["--tree", "disease"],
         ["--negations", "2"],

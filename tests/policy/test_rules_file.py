@@ -27,6 +27,8 @@ LIMITS = {
     "proximity": st.tuples(st.floats(0, 1e6), SHARES), "integral": st.sampled_from(["no", "checked", "required"]),
     "seconds": st.floats(0.1, 1e5), "k": st.integers(1, 50), "distinct_l": st.integers(1, 9),
     "entropy_l": st.floats(1, 20), "t": SHARES, "alpha": st.floats(0.1, 1),
+    "ck_safety": st.tuples(st.floats(0.1, 1), st.integers(0, 5)),
+    "skyline": st.tuples(st.floats(0.1, 1), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)),
     "recursive": st.tuples(st.floats(0.5, 9), st.integers(2, 5)),
     "enhanced": st.booleans(), "epsilon": st.floats(0, 10), "delta": st.floats(0, 1),
 }  # fmt: skip

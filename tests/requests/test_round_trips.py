@@ -55,6 +55,8 @@ CRITERIA = made(
     CriteriaEntries,
     k=st.integers(1, 99),
     entropy_l=st.floats(1, 9),
+    ck_safety=st.tuples(st.floats(0.1, 1), st.integers(0, 9)),
+    skyline=st.tuples(st.floats(0.1, 1), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)),
     recursive=st.tuples(st.floats(0.5, 9), st.integers(1, 9)),
     t=SHARE,
     distance=st.sampled_from(["equal", "ordered", "hierarchy"]),

@@ -121,6 +121,8 @@ def check(
         bool, typer.Option("--floor", help="Dissimilarity in the floor reading: at most so many neighbours, not fewer.")
     ] = False,
     m_unique: options.MUnique = None,
+    ck_safety: options.CkSafety = None,
+    skyline: options.SkylinePoints = None,
     k_map: options.KMap = None,
     presence: options.Presence = None,
     negations: Annotated[int, typer.Option(min=0, help="Show what so many excluded values of a person leave.")] = 0,
@@ -153,7 +155,9 @@ def check(
             "distance": distance.value, "reference": reference.value, "alpha": alpha, "beta": beta,
             "enhanced": enhanced, "delta_disclosure": delta_disclosure,
             "dissimilarity": numbers("dissimilarity", dissimilarity, "EPS,DELTA,K", whole=2), "metric": metric.value,
-            "floor": floor, "k_map": k_map, "presence": numbers("presence", presence, "MIN,MAX"),
+            "floor": floor, "ck_safety": numbers("ck-safety", ck_safety, "C,K", whole=1),
+            "skyline": numbers("skyline", skyline, "C,L,K,M", more=3), "k_map": k_map,
+            "presence": numbers("presence", presence, "MIN,MAX"),
         }  # fmt: skip
         entries = {
             "release": releases(paths, values), "id": id, "sensitive": sensitive or (), "group": group,

@@ -30,17 +30,24 @@ def columns(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-def numbers(option: str, given: str | None, shape: str, *, whole: int | None = None) -> list[float] | None:
-    """Numbers with commas between them; the one at place ``whole`` is a whole number."""
+_SUCH_AS = {"dissimilarity": "0.1,0.5,5", "ck-safety": "0.5,2", "skyline": "0.5,1,1,1"}
+
+
+def numbers(
+    option: str, given: str | None, shape: str, *, whole: int | None = None, more: int = 0
+) -> list[float] | None:
+    """Numbers with commas between them; the one at place ``whole`` is whole; ``more`` may follow repeatedly."""
     if given is None:
         return None
     try:
         found = [float(part) for part in given.split(",")]
     except ValueError:
         found = []
-    fits = len(found) == shape.count(",") + 1 and all(abs(x) < float("inf") for x in found)
+    beyond = len(found) - shape.count(",") - 1
+    fits = beyond == 0 or (more > 0 and beyond > 0 and beyond % more == 0)
+    fits = fits and all(abs(x) < float("inf") for x in found)
     if not fits or (whole is not None and found[whole] % 1):
-        example = "0.1,0.5,5" if whole == 2 else "2,3"
+        example = _SUCH_AS.get(option, "2,3")
         raise InputError(f"--{option} takes numbers as {shape}, such as --{option} {example}.")
     return [int(x) if place == whole else x for place, x in enumerate(found)]
 

@@ -70,6 +70,18 @@ Recursive = Annotated[Optional[str], typer.Option(metavar="C,L", help="Recursive
 Alpha = Annotated[Optional[float], typer.Option(help="(α,k)-anonymity, with the k of --k or 1.")]
 Beta = Annotated[Optional[float], typer.Option(help="β-likeness.")]
 DeltaDisclosure = Annotated[Optional[float], typer.Option(help="δ-disclosure.")]
+CkSafety = Annotated[
+    Optional[str], typer.Option(metavar="C,K", help="(c,k)-safety: below c for whoever knows any k implications.")
+]
+SkylinePoints = Annotated[
+    Optional[str],
+    typer.Option(
+        "--skyline",
+        metavar="C,L,K,M",
+        help="Skyline privacy: below c for whoever knows L excluded values, K persons and M relatives; further points "
+        "L,K,M behind it.",
+    ),
+]
 MUnique = Annotated[Optional[int], typer.Option(help="m-uniqueness.")]
 KMap = Annotated[Optional[int], typer.Option(help="k-map (needs --population).")]
 Presence = Annotated[Optional[str], typer.Option(metavar="MIN,MAX", help="δ-presence (needs --population).")]

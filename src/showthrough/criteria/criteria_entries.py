@@ -13,9 +13,11 @@ from showthrough.criteria.beta_likeness import BetaLikeness
 from showthrough.criteria.criterion import Criterion
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
 from showthrough.criteria.dissimilarity import Dissimilarity
+from showthrough.criteria.implications import CKSafety
 from showthrough.criteria.k_anonymity import KAnonymity
 from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.population import DeltaPresence, KMap
+from showthrough.criteria.skyline import SkylinePrivacy
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import FieldError, InputError
 from showthrough.table.entries import Entries
@@ -31,7 +33,8 @@ class CriteriaEntries(Entries):
 
     ``recursive`` is (c, l), ``dissimilarity`` (ε, δ, k), ``presence`` (lowest, highest). ``distance`` and
     ``reference`` are those of ``t``, ``enhanced`` is that of ``beta``, ``metric`` and ``floor`` those of
-    ``dissimilarity``; ``alpha`` takes the k of ``k``, or 1.
+    ``dissimilarity``; ``ck_safety`` is (c, k), ``skyline`` c and then one or more points of three numbers (excluded,
+    known, family); ``alpha`` takes the k of ``k``, or 1.
     """
 
     k: int | None = None
@@ -50,6 +53,8 @@ class CriteriaEntries(Entries):
     dissimilarity: tuple[float, float, int] | None = None
     metric: Metric = "numeric"
     floor: bool = False
+    ck_safety: tuple[float, int] | None = None
+    skyline: tuple[float, ...] | None = None
     k_map: int | None = None
     presence: tuple[float, float] | None = None
 
@@ -105,6 +110,11 @@ def _dissimilar(given: CriteriaEntries, beside: _Beside) -> Criterion:
     return Dissimilarity(epsilon, share, k, metric=beside.metric(given.metric), strict=not given.floor)
 
 
+def _triples(numbers: tuple[float, ...]) -> list[tuple[float, ...]]:
+    """Numbers by three; a rest makes no point, and is told so by the criterion."""
+    return [numbers[at : at + 3] for at in range(0, len(numbers), 3)]
+
+
 _MADE: Mapping[str, Callable[[Any, _Beside], Criterion]] = {
     "k": lambda given, _: KAnonymity(given.k),
     "distinct_l": lambda given, _: diversity.DistinctLDiversity(given.distinct_l),
@@ -117,6 +127,8 @@ _MADE: Mapping[str, Callable[[Any, _Beside], Criterion]] = {
     "beta": lambda given, _: BetaLikeness(given.beta, given.enhanced),
     "delta_disclosure": lambda given, _: DeltaDisclosure(given.delta_disclosure),
     "dissimilarity": _dissimilar,
+    "ck_safety": lambda given, _: CKSafety(*given.ck_safety),
+    "skyline": lambda given, _: SkylinePrivacy(given.skyline[0], _triples(given.skyline[1:])),
     "k_map": lambda given, beside: KMap(given.k_map, population=beside.population),
     "presence": lambda given, beside: DeltaPresence(given.presence[0], given.presence[1], beside.population),
 }

@@ -13,6 +13,7 @@ from showthrough.criteria.coding import as_numbers
 from showthrough.criteria.counts import Counted
 from showthrough.criteria.criterion import Criterion
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
+from showthrough.criteria.implications import CKSafety
 from showthrough.criteria.k_anonymity import KAnonymity
 from showthrough.criteria.l_diversity import (
     DistinctLDiversity,
@@ -22,10 +23,11 @@ from showthrough.criteria.l_diversity import (
 )
 from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.criteria.several import FrameRoles, count_each
+from showthrough.criteria.skyline import SkylinePrivacy
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 
-# the parameters do not matter for the level, only l of the recursive reading does
+# limits do not matter for the level; l of the recursive reading, k and points of worst knowledge do
 _ALWAYS: tuple[tuple[str, Criterion], ...] = (
     ("distinct l-diversity", DistinctLDiversity(1)),
     ("frequency l-diversity", FrequencyLDiversity(1)),
@@ -38,6 +40,9 @@ _ALWAYS: tuple[tuple[str, Criterion], ...] = (
     ("δ-disclosure", DeltaDisclosure(1)),
     ("δ-disclosure of occurring values", DeltaDisclosure(1, occurring=True)),
     ("m-uniqueness", MUniqueness(1)),
+    ("(c,1)-safety", CKSafety(0, 1)),
+    ("(c,2)-safety", CKSafety(0, 2)),
+    ("skyline privacy at (1,1,1)", SkylinePrivacy(0, (1, 1, 1))),
 )
 
 
@@ -53,8 +58,8 @@ def levels(
 ) -> pl.DataFrame:
     """The best parameter of every criterion that a release satisfies: criterion, level, sentence.
 
-    Largest k and l, smallest t, α, β; for recursive diversity and δ-disclosure the number that c or
-    δ must exceed. Takes a release, or a frame with its roles. With several sensitive columns each
+    Largest k and l, smallest t, α, β; for recursive diversity, δ-disclosure and worst knowledge the number that
+    c or δ must exceed. Takes a release, or a frame with its roles. With several sensitive columns each
     is looked at in turn, ``alone`` or with the others as ``quasi``-identifiers (``others``), and a
     first column says which. Groups count published records; where a release declares counterfeits,
     the sentence for k tells the persons. ``reference`` is the table that values are compared with,

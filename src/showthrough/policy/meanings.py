@@ -20,6 +20,8 @@ MEANINGS = {
     "beta": "β-likeness: no value is relatively more frequent in a group than among all, by more than β.",
     "delta_disclosure": "δ-disclosure: no value's frequency in a group differs from that among all by a factor e^δ.",
     "dissimilarity": "(ε, δ)^k-dissimilarity: in every group of k or more, few values lie near each other.",
+    "ck_safety": "(c, k)-safety: whoever knows any k implications is less than c sure of anybody's value.",
+    "skyline": "Skyline privacy: less than c sure, whoever knows up to so many excluded values, persons and relatives.",
     "epsilon": "ε that differentially private releases may use up together.",
     "delta": "δ that differentially private releases may use up together.",
 }

@@ -35,7 +35,7 @@ JOINT = ("certain", "max_posterior", "max_gain", "min_anonymity", "proximity", "
 """Limits on what all releases tell together."""
 CRITERIA = (
     "k", "distinct_l", "frequency_l", "entropy_l", "recursive", "m_unique", "t", "alpha", "beta", "delta_disclosure",
-    "dissimilarity",
+    "dissimilarity", "ck_safety", "skyline",
 )  # fmt: skip
 """Limits on every release alone; the fields after them in `Policy` say how they are meant."""
 BUDGET = ("epsilon", "delta")
@@ -85,11 +85,13 @@ class Policy:
     dissimilarity: tuple[float, float, int] | None = None
     metric: str = "numeric"
     floor: bool = False
+    ck_safety: tuple[float, int] | None = None
+    skyline: tuple[float, ...] | None = None
     epsilon: float | None = None
     delta: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("proximity", "recursive", "dissimilarity"):
+        for name in ("proximity", "recursive", "dissimilarity", "ck_safety", "skyline"):
             if isinstance(given := getattr(self, name), list):
                 object.__setattr__(self, name, tuple(given))
         check_limits(self)

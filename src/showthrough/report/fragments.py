@@ -11,6 +11,7 @@ from typing import Any
 
 from showthrough.auditing.audit import Audit
 from showthrough.criteria.criterion import Check, text
+from showthrough.criteria.worst_case import WorstCase
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.proof import Proof
@@ -33,6 +34,7 @@ def fragment(shown: object) -> str | None:
     """An object as HTML; None where nothing can draw it: then notebooks print it."""
     telling: tuple[tuple[type, Callable[[Any], dict[str, Any]]], ...] = (
         (Audit, _audit), (Posterior, _posterior), (Check, _check), (Proof, _proof),
+        (WorstCase, _worst_case),
     )  # fmt: skip
     try:
         template = environment().get_template("fragment.html.j2")
@@ -114,6 +116,18 @@ def _check(check: Check) -> dict[str, Any]:
         "chart": None,
         "drawn": [],
         "last": "check.worst lists the worst groups (internal).",
+    }
+
+
+def _worst_case(worst: WorstCase) -> dict[str, Any]:
+    return {
+        "badge": ("", ""),
+        "heading": worst.sentence,
+        "lines": [worst.assumption],
+        "figures": [],
+        "chart": None,
+        "drawn": [],
+        "last": "worst.knowledge lists what such a reader knows, with group and values (internal).",
     }
 
 
