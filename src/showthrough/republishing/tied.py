@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.table import Table
+from showthrough.inference.earlier import required
 from showthrough.inference.infer import infer
-from showthrough.inference.posterior import Posterior, required
+from showthrough.inference.posterior import Posterior
 from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
