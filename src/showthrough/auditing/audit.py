@@ -208,6 +208,12 @@ def audit(
         releases, register=register, membership=membership, domain=domain, knowledge=knowledge, prior=prior,
         changed=changed, contradictions=contradictions, elastic=elastic, seconds=seconds, progress=told,
     )  # fmt: skip
+    if not post.ids.len() and post.reader.register is None:
+        raise InputError(
+            "The tables hide counts and name nobody: without a register there are bounds of counts, which "
+            "Posterior.cells tells, and no probabilities. Give register= to audit what they tell of persons.",
+            parameters=("register",),
+        )
     if not post.ids.len():
         lead = (
             "Nobody in the register fits a group of any release, so there is nobody to audit: Posterior.locatability "

@@ -34,6 +34,8 @@ def release_reasons(policy: Policy, severity: Severity, releases: list[tuple[str
     """What became of the criteria for each release alone."""
     found = []
     for name, release in releases:
+        if release.ranged:  # `doubts` tells
+            continue
         for rule, criterion in policy.criteria.named(release.sensitive, trees_of(release, None)):
             check = criterion.check(release)
             found.append(criterion_reason(rule, severity, getattr(policy, rule), check, name))
@@ -76,8 +78,15 @@ def decide(
     counted = frozenset(one.rule for one in rules.exceptions if one.persons is not None)
     basis, reasons = Basis(post, earlier, tick, counted), []
     releases = list(zip(post.names, post.releases, strict=True))
+    alone = any(policy.criteria.named(None, {}) for _, policy in rules.tables())
     for severity, policy in rules.tables():
         reasons += joint_reasons(policy, severity, basis)
         reasons += release_reasons(policy, severity, releases)
         reasons += budget_reasons(policy, severity, [release for _, release in releases])
-    return rules.decide(reasons, doubts=doubts(post, untied, interrupted=interrupted))
+    told = doubts(post, untied, interrupted=interrupted)
+    hidden = sum(release.ranged for _, release in releases) if alone else 0
+    if hidden:
+        told.append(
+            f"{many(hidden)} of the tables hide or round counts: what a criterion would say of them alone is not known."
+        )
+    return rules.decide(reasons, doubts=told)

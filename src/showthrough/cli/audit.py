@@ -41,6 +41,9 @@ def audit(
     group: options.Group = None,
     quasi: options.Quasi = None,
     kind: options.Kind = None,
+    suppressed: options.Suppressed = None,
+    rounding: options.Rounding = None,
+    totals: options.Totals = None,
     missing: Annotated[
         Optional[list[str]], typer.Option(help="A cell that stands for a missing value, such as ?; once per mark.")
     ] = None,
@@ -166,7 +169,7 @@ def audit(
 ) -> None:
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
     with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
-        from showthrough.cli.inputs import columns, given, history_file, number, pairs, releases
+        from showthrough.cli.inputs import columns, given, history_file, marks, number, pairs, releases
         from showthrough.cli.inputs import proximity as near
         from showthrough.cli.output import Targets, conclude, deliver_audit, show_understood
         from showthrough.cli.writing import as_started, check_targets
@@ -176,6 +179,7 @@ def audit(
         shared: dict[str, Any] = {
             "id": id, "sensitive": sensitive, "group": group, "quasi": columns(quasi), "count": count, "kind": kind,
             "spread": pairs("spread", spread) or None, "locate": locate, "missing": tuple(missing or ()),
+            "suppressed": marks(suppressed), "rounding": rounding, "totals": tuple(totals) if totals else None,
             "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
             "value_maps": pairs("value-map", value_map),
         }  # fmt: skip

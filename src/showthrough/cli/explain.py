@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -13,6 +13,9 @@ from showthrough.cli.common import INCONCLUSIVE, errors_as_sentences, live
 from showthrough.cli.interrupts import ending_early
 from showthrough.errors import InputError
 from showthrough.table.unpacking import unpacked_up_to
+
+if TYPE_CHECKING:
+    from showthrough.requests.explain import ExplainRequest
 
 
 def explain(
@@ -31,6 +34,9 @@ def explain(
     group: options.Group = None,
     quasi: options.Quasi = None,
     kind: options.Kind = None,
+    suppressed: options.Suppressed = None,
+    rounding: options.Rounding = None,
+    totals: options.Totals = None,
     register: Annotated[
         Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")
     ] = None,
@@ -52,15 +58,15 @@ def explain(
 ) -> None:
     """What readers know of one person: alone, together, since which release, and the proof. For internal eyes."""
     with errors_as_sentences(audience="internal"), unpacked_up_to(unpacked):
-        from showthrough.cli.inputs import columns, history_file, pairs, releases
+        from showthrough.cli.inputs import columns, marks, pairs
         from showthrough.cli.output import deliver_person
         from showthrough.cli.writing import check_targets
-        from showthrough.requests.audit import AuditRequest
-        from showthrough.requests.explain import ExplainRequest, run_explain
+        from showthrough.requests.explain import run_explain
 
         said, paths = (value, [Path(word) for word in words]) if value is not None else _told_apart(words)
         shared: dict[str, Any] = {
             "id": id, "sensitive": sensitive, "group": group, "quasi": columns(quasi), "kind": kind,
+            "suppressed": marks(suppressed), "rounding": rounding, "totals": tuple(totals) if totals else None,
             "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
         }  # fmt: skip
         whom: dict[str, Any] = {"person": person, "value": said, "part": part, "seconds": seconds}
@@ -68,14 +74,7 @@ def explain(
             "knowledge": tuple(map(str, knowledge or ())), "prior": None if prior is None else str(prior),
             "elastic": elastic,
         }  # fmt: skip
-        told = history_file(paths, [*shared.values(), register])
-        if told is None:
-            known = None if register is None else {"file": str(register), "only_published": True}
-            given = {"release": releases(paths, None), "register": known, **shared, **whom, **informed}
-            request = ExplainRequest.from_dict(given)
-        else:
-            own = replace(AuditRequest.read(told), **{name: entry for name, entry in informed.items() if entry})
-            request = ExplainRequest.of_history(own, whom)
+        request = _request(paths, register, shared, whom, informed)
         if json not in (None, "-"):
             check_targets([Path(str(json))], [*paths, *request.files()])
         with live(quiet=quiet) as progress, ending_early(progress):
@@ -83,6 +82,23 @@ def explain(
         deliver_person(result, json, quiet=quiet)
         if not result.posterior.certificate.status.certain and result.story.best.p is None:
             raise typer.Exit(INCONCLUSIVE)
+
+
+def _request(
+    paths: list[Path], register: Path | None, shared: dict[str, Any], whom: dict[str, Any], informed: dict[str, Any]
+) -> ExplainRequest:
+    """What is asked of files, or of a history file."""
+    from showthrough.cli.inputs import history_file, releases
+    from showthrough.requests.audit import AuditRequest
+    from showthrough.requests.explain import ExplainRequest
+
+    told = history_file(paths, [*shared.values(), register])
+    if told is None:
+        known = None if register is None else {"file": str(register), "only_published": True}
+        given = {"release": releases(paths, None), "register": known, **shared, **whom, **informed}
+        return ExplainRequest.from_dict(given)
+    own = replace(AuditRequest.read(told), **{name: entry for name, entry in informed.items() if entry})
+    return ExplainRequest.of_history(own, whom)
 
 
 def _told_apart(words: list[str]) -> tuple[str | None, list[Path]]:

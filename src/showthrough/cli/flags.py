@@ -62,6 +62,7 @@ def as_options(message: str, parameters: Iterable[str]) -> str:
     for name in named:
         flag = option(name)
         message = re.sub(rf"\b{name}={{'([^']*)': (\w+)}}", rf"{flag} \1=\2", message)
+        message = re.sub(rf"\b{name}={{'?([^':]*)'?: \((\d+), (\d+)\)}}", rf"{flag} \1=\2-\3", message)
         message = re.sub(rf'\b{name}="([^"]*)"', rf"{flag} \1", message)
         message = re.sub(rf"\b{name}=([A-Z]{{2,}})\b", rf"{flag} \1", message)
         message = re.sub(rf"\b{name}=(True)?", flag, message)

@@ -22,6 +22,19 @@ def pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
+def marks(given: Sequence[str] | None) -> dict[str, str] | None:
+    """MARK=LOW-HIGH as a table; nothing before the sign is an empty cell."""
+    found: dict[str, str] = {}
+    for entry in given or []:
+        mark, equals, ends = entry.rpartition("=")
+        if not equals or not ends:
+            raise InputError(f"--suppressed takes MARK=LOW-HIGH, such as c=1-4, not {entry!r}.")
+        if mark in found:
+            raise InputError(f"--suppressed names {mark!r} twice.")
+        found[mark] = ends
+    return found or None
+
+
 def columns(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
     """Names of columns, with commas between them or in several options."""
     if given is None:

@@ -31,6 +31,24 @@ Values = Annotated[
     typer.Option(help="Second table of Anatomy's pair (group, value, count); once per release, in order."),
 ]
 Count = Annotated[Optional[str], typer.Option(help="Column with the count in those tables, or in a table of counts.")]
+Suppressed = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        metavar="MARK=LOW-HIGH",
+        help="What a mark in a column of counts stands for, such as c=1-4; once per mark, =1-4 for an empty cell.",
+    ),
+]
+Rounding = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="BASE[:RULE]",
+        help="The base that counts are rounded to, such as 5, or 5:random (conventional, random, up, down).",
+    ),
+]
+Totals = Annotated[
+    Optional[list[str]],
+    typer.Option(metavar="LABEL", help="A label of totals in a table of counts, such as Total; once per label."),
+]
 Hierarchies = Annotated[
     Optional[list[str]], typer.Option(help="COLUMN=FILE: hierarchy of a quasi-identifier, as ARX writes it.")
 ]

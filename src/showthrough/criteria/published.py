@@ -26,6 +26,7 @@ from showthrough.criteria.counts import (
 from showthrough.errors import InputError
 from showthrough.release.columns import table_of
 from showthrough.release.counterfeits import per_group
+from showthrough.release.ranged import refuse_ranges
 from showthrough.table.arrays import Ints
 from showthrough.table.frames import need_columns, to_polars
 
@@ -92,6 +93,7 @@ def group_names(release: Release) -> list[str]:
 
 def _by_groups(release: Release, chosen: list[str] | None, suppressed: str | None, reference: Any) -> Counted:
     """Count by groups that are there; those that show the same chosen cells are one."""
+    refuse_ranges(release, "a criterion")
     cells, names = _cells(release, chosen)
     away = hidden_rows(cells, [c for c in names if c in release.roles.quasi], suppressed)
     group, of_group = _merged(cells, names, away)

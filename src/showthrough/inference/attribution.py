@@ -17,6 +17,7 @@ from showthrough.table.arrays import Flags, Reals
 from showthrough.table.codes import positions
 
 CHANNEL = 2e-5  # twice the error bar of a certified answer
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class Views:
     @property
     def names(self) -> tuple[str, ...]:
         """What the releases are called."""
-        return self.whole.history.names
+        return tuple(self.whole.history.names[k] for k in self.whole.history.heads)
 
     def part(self, releases: Sequence[int]) -> PartSolved:
         """The answer from some of the releases, by their numbers."""
@@ -51,11 +52,12 @@ class Views:
         A part may cover several releases: it is the person whom the view names by one of them.
         """
         history, theirs = self.whole.history, view.solved.history.ids
+        layers = history.layers_of(view.releases)
         own = pl.DataFrame([theirs.cast(history.ids.dtype).alias("id"), pl.Series("figure", figure)])
-        own = own.with_columns(pl.Series("part", view.solved.parts(view.releases)))
+        own = own.with_columns(pl.Series("part", view.solved.parts(layers)))
         shared = own.filter(pl.col("part") == -1).select("id", pl.col("figure").alias("shared"))
-        release, person = np.nonzero(history.group_of[list(view.releases), : history.named] != ABSENT)
-        parts = np.array(view.releases, dtype=np.int32)[release]
+        release, person = np.nonzero(history.group_of[layers, : history.named] != ABSENT)
+        parts = np.array(layers, dtype=np.int32)[release]
         every = pl.DataFrame(
             [history.ids.gather(person).alias("id"), pl.Series("part", parts), pl.Series("at", person)]
         )
@@ -102,17 +104,17 @@ class PartTold:
 
 
 def alone(views: Views) -> Alone:
-    """Each release by itself; where everybody's group is known that takes no inference."""
+    """Each release by itself; where everybody's group and all counts are known that takes no inference."""
     h = views.whole.history
-    known = int(h.first_group[-1])
-    informed = h.statements is not None or h.prior is not None
-    size = np.bincount(h.row_group, weights=h.row_count)
+    known, plain = int(h.first_group[-1]), h.row_upper is None and not h.covers
+    plain = plain and h.statements is None and h.prior is None
+    size = np.maximum(np.bincount(h.row_group, weights=h.row_count), 1.0)
     share = h.row_count / size[h.row_group]
     top = np.maximum.reduceat(share, h.group_rows[:-1])
-    spread = -np.add.reduceat(share * np.log(share), h.group_rows[:-1]) + 0.0
-    largest, entropy = np.full((2, len(h.releases), h.named), np.nan)
-    for r, own in enumerate(h.group_of[:, : h.named]):
-        if informed or (own >= known).any():  # somebody fits several groups, or more is known: no closed form
+    spread = -np.add.reduceat(share * np.log(np.maximum(share, _TINY)), h.group_rows[:-1]) + 0.0
+    largest, entropy = np.full((2, len(h.heads), h.named), np.nan)
+    for r, own in enumerate(h.group_of[list(h.heads), : h.named]):
+        if not plain or (own >= known).any():  # ranges, knowledge, or somebody fits several groups: no closed form
             view = views.part([r])
             largest[r] = views.on(view, view.solved.largest)
             entropy[r] = views.on(view, view.solved.entropies)

@@ -149,6 +149,8 @@ def _alone(reduced: Reduced, problem: Problem) -> Flags:
     single[reduced.signature_component[unsure]] = False
     single[reduced.row_component[reduced.rows.ranged | (reduced.rows.lower < 0)]] = False
     single[reduced.row_component[reduced.rows.stated.row]] = False
+    if problem.several is not None:
+        single[reduced.row_component[problem.several[reduced.row_of]]] = False
     return single
 
 

@@ -69,6 +69,7 @@ class Signatures:
     persons: Reals  # [m] the weight of all together
     prior: Ints | None  # [m] row of the prior
     terms: Terms | None
+    spare: Flags | None = None  # [m] whose members may not exist
 
 
 def signatures_of(history: History, answer: Answer) -> Signatures:
@@ -89,7 +90,13 @@ def signatures_of(history: History, answer: Answer) -> Signatures:
         if not np.array_equal(prior[answer.of_person], history.prior_of):
             raise InternalError("Persons with different priors share a signature.")
     persons = np.bincount(answer.of_person, weights=history.weight, minlength=signatures).astype(np.float64)
-    return Signatures(codes, persons, prior, _terms(history, answer))
+    spare = None
+    if history.spare is not None:
+        spare = np.zeros(signatures, dtype=bool)
+        spare[answer.of_person] = history.spare
+        if not np.array_equal(spare[answer.of_person], history.spare):
+            raise InternalError("Persons who exist share a signature with some who may not.")
+    return Signatures(codes, persons, prior, _terms(history, answer), spare)
 
 
 def _terms(history: History, answer: Answer) -> Terms | None:
@@ -97,7 +104,7 @@ def _terms(history: History, answer: Answer) -> Terms | None:
     told = history.statements
     if told is None:
         return None
-    span, people = history.values.len(), answer.of_person.size
+    span, people = history.nobody + 1, answer.of_person.size
     key, which = np.unique((told.statement * people + told.person) * span + told.value, return_inverse=True)
     total = np.bincount(which, weights=told.coefficient, minlength=key.size)
     key, total = key[total != 0], total[total != 0]
@@ -142,7 +149,8 @@ def _refuse_malformed(history: History, answer: Answer) -> None:
             fits = seats.y.size == seats.possible.size == size and _bounds(seats.start, entries, size)
     if not fits:
         raise InternalError(_MALFORMED)
-    if entries and not 0 <= answer.value.min() <= answer.value.max() < history.values.len():
+    last = history.nobody - (history.spare is None)
+    if entries and not 0 <= answer.value.min() <= answer.value.max() <= last:
         raise InternalError("An answer tells of a value that does not exist.")
 
 
@@ -156,10 +164,16 @@ class Published:
 
     def __init__(self, history: History) -> None:
         self._span, self._groups, self.rows = history.values.len(), int(history.first_group[-1]), history.row_count.size
-        self.find = _finder(history.row_group, history.row_value, self._groups, self._span)
+        entries = history.entries
+        place = _finder(entries.group, entries.value, self._groups, self._span)
+        if history.covers:
+            row = np.append(entries.row, [self.rows, self.rows + 1])
+            self.find: Finder = lambda own, wanted: row[place(own, wanted)]
+        else:
+            self.find = place
         self._sets = _SetRows(history) if history.set_group.size else None
         # by code, first the groups, then the sets; ABSENT is the last
-        owner, value = history.row_group.astype(np.int64), history.row_value
+        owner, value = entries.group.astype(np.int64), entries.value
         if self._sets is not None:
             owner, value = np.append(owner, self._sets.set + self._groups), np.append(value, self._sets.value)
         codes = self._groups + history.set_start.size - 1
@@ -170,16 +184,22 @@ class Published:
         if self._span <= _BITS and self._size.all():
             self._bits = np.bitwise_or.reduceat(np.left_shift(1, self._value.astype(np.int64)), self._begin)
 
-    def refuse_incomplete(self, codes: Codes, owner: Ints, value: Codes) -> None:
+    def refuse_incomplete(self, codes: Codes, owner: Ints, value: Codes, spare: Flags | None) -> None:
         """The values that all releases publish must be listed once each; `rows_of` and `shares_of` allow no others.
 
-        ``codes`` are those of some signatures, ``owner`` and ``value`` their entries.
+        ``codes`` are those of some signatures, ``owner`` and ``value`` their entries; whose members may not exist has
+        one more entry.
         """
-        listed = owner * self._span + value
+        listed = owner * (self._span + 1) + value
         if (listed[1:] < listed[:-1]).any():
             listed = np.sort(listed)
         once = (listed[1:] != listed[:-1]).all()
         number = np.bincount(owner, minlength=codes.shape[1])
+        if spare is not None:
+            none = np.bincount(owner[value == self._span], minlength=codes.shape[1])
+            if not np.array_equal(none, spare):
+                raise InternalError(_INCOMPLETE)
+            number = number - none
         if not once or not np.array_equal(number, self._common(codes.astype(np.int64))):
             raise InternalError(_INCOMPLETE)
 
@@ -270,12 +290,13 @@ class _SetRows:
         if not (pair[1:] > pair[:-1]).all():
             pair = np.unique(pair)
         number, group = np.divmod(pair, groups)
-        size = np.diff(history.group_rows)[group]
+        entries = history.entries
+        size = np.diff(entries.start)[group]
         member = np.repeat(np.arange(group.size), size)
-        row = np.arange(member.size) + (history.group_rows[group] - (np.cumsum(size) - size))[member]
-        key = number[member] * span + history.row_value[row]
+        at = np.arange(member.size) + (entries.start[group] - (np.cumsum(size) - size))[member]
+        key = number[member] * span + entries.value[at]
         order = np.argsort(key, kind="stable")  # groups stay ascending
-        key, row = key[order], row[order].astype(np.int32)
+        key, row = key[order], entries.row[at[order]].astype(np.int32)
         self.row = np.append(row, np.int32(history.row_count.size))  # the last is for those who are absent
         self.group = np.append(history.row_group[row], np.int32(ABSENT))
         first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: key.size])

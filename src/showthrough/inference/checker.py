@@ -114,7 +114,10 @@ class _Scale:
         span = slice(int(answer.start[part.start]), int(answer.start[part.stop]))
         value, p, possible = answer.value[span], answer.p[span], answer.possible[span]
         owner = np.repeat(np.arange(part.stop - part.start), np.diff(start))
-        self._published.refuse_incomplete(codes[:, part], owner, value)
+        spare = self._signatures.spare
+        self._published.refuse_incomplete(codes[:, part], owner, value, None if spare is None else spare[part])
+        nobody = value == self._history.nobody
+        word = np.where(nobody, 0, value) if spare is not None else value
         persons = self._signatures.persons[part].take(owner)
         weighted = persons * p
         wrong = np.abs(_added(owner, p, start.size - 1) - 1)
@@ -126,12 +129,14 @@ class _Scale:
             busy[owner[np.isneginf(further)]] = True
         for own, seats in zip(codes, answer.seats, strict=True):
             code = own[part].take(owner).astype(np.int64)
+            if spare is not None:
+                code[nobody] = ABSENT
             if seats is None:
-                at = self._published.rows_of(code, value)
+                at = self._published.rows_of(code, word)
                 self.expected += _added(at, weighted, self.expected.size)
                 rows.append(at)
                 continue
-            seated = _Seated(seats, span, self._published.shares_of(seats, span, code, value))
+            seated = _Seated(seats, span, self._published.shares_of(seats, span, code, word))
             self.expected += seated.counts(persons, self.expected.size)
             _raise_to(wrong, owner, seated.wrong(p))
             log_z, away = seated.against(self._mu, p)
@@ -167,7 +172,9 @@ class _Scale:
         prior, own = self._history.prior, self._signatures.prior
         if prior is None or own is None:
             return found
-        log_prior = np.log(prior[own[part].take(owner), self._answer.value[span]])
+        value = self._answer.value[span]
+        belief = np.append(prior, np.ones((prior.shape[0], 1)), axis=1)  # the last of who does not exist
+        log_prior = np.log(belief[own[part].take(owner), value])
         return log_prior if found is None else found + log_prior
 
 

@@ -51,8 +51,10 @@ def close_by_flow(face: Face, free: Remaining | None = None, clock: Clock | None
 
 
 def linked_pairs(problem: Problem) -> list[tuple[int, int]]:
-    """Pairs of releases with exact counts and a common person, those with the most first."""
+    """Pairs of releases with exact counts of single values and a common person, those with the most first."""
     ranged = set(problem.row_release[problem.rows.ranged].tolist()) if not problem.rows.exact else set()
+    if problem.several is not None:
+        ranged |= set(problem.row_release[problem.several].tolist())
     releases = [r for r in range(problem.places.releases) if r not in ranged]
     here = {r: problem.places.present(r) for r in releases}
     shared = {(a, b): int(problem.weight[here[a] & here[b]].sum()) for a, b in combinations(releases, 2)}

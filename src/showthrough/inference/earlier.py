@@ -1,7 +1,8 @@
-"""The posterior as it was before the newest release."""
+"""The posterior as it was before the newest release; and for those who can do with nothing less than a result."""
 
 from __future__ import annotations
 
+from showthrough.errors import NotConvergedError
 from showthrough.inference.clock import Clock
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.progress import Progress
@@ -14,3 +15,11 @@ def earlier(post: Posterior, *, seconds: float | None = None, progress: Told = N
     clock = None if seconds is None else Clock(seconds, Progress.of(progress).silent())
     solved, certificate = post._solver.part(post._solved, range(len(post.releases) - 1), clock)
     return Posterior(certificate, solved, post._solver)
+
+
+def required(posterior: Posterior) -> Posterior:
+    """The posterior, if it is a result for everybody: for those who cannot do with less."""
+    found = posterior.certificate
+    if not found.status.certain:
+        raise NotConvergedError(f"The releases do not give an answer for everybody: {found}.", posterior=posterior)
+    return posterior

@@ -203,7 +203,7 @@ def _argument(face: Face, narrator: Narrator, weights: Ints, step: int) -> Argum
         else WeighedRow(
             int(problem.row_release[r]),
             history.group_label(int(problem.row_group[r])),
-            history.values[int(problem.row_value[r])],
+            history.value_name(int(problem.row_value[r])),
             int(weights[r]),
         )
         for r in np.flatnonzero(weights).tolist()

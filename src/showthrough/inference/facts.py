@@ -114,16 +114,17 @@ def by_worlds(solved: Solved, seconds: float, tick: Callable[[], None]) -> list[
 def outside_common(solved: Solved) -> tuple[Ints, Ints]:
     """(signature, value) for values of groups that persons can be in, but not common to all their groups."""
     h, pairs = solved.history, solved.pairs
-    span, size = h.values.len(), np.diff(h.group_rows)
+    entries = h.entries
+    span, size = h.nobody + 1, np.diff(entries.start)
     person = np.full(solved.problem.signatures, -1)
     person[solved.mine[::-1]] = np.arange(h.named)[::-1]  # one person speaks for all of a signature
     signature = np.flatnonzero(person >= 0)
     seen: list[npt.NDArray[np.integer]] = [np.empty(0, dtype=np.int64)]
-    for release in range(len(h.releases)):
+    for release in range(h.group_of.shape[0]):
         owner, group = solved.groups_in(release, person[signature])
         owner, group = owner[group != ABSENT], group[group != ABSENT]
-        row = ranges(h.group_rows[group], size[group])
-        seen.append(np.repeat(signature[owner], size[group]) * span + h.row_value[row])
+        at = ranges(entries.start[group], size[group])
+        seen.append(np.repeat(signature[owner], size[group]) * span + entries.value[at])
     outside = np.setdiff1d(np.concatenate(seen), pairs.signature * span + pairs.value)
     return outside // span, outside % span
 

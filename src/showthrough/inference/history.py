@@ -3,7 +3,10 @@
 Legend: n persons, R releases, G groups of all releases together (numbered release by release),
 rows = pairs (group, value) with a published count above zero, sorted by group, then value. Persons
 with an id come first; after them stand the *unnamed* members of groups, who take part in the counts
-and are never reported: one column, with a weight, for all who fit the same groups.
+and are never reported: one column, with a weight, for all who fit the same groups. Where counts are ranges
+there may be fewer of them than the weight says: such a column is *spare*, and each of its members may have the
+code `History.nobody` instead of a value. A row may count several values together (a *cover*): its code is above
+`nobody`.
 """
 
 from __future__ import annotations
@@ -18,12 +21,13 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.inference.row_values import Listing, Together, listing, published_values, row_values
 from showthrough.inference.statements import Statements, coded, spoken_of
 from showthrough.register.changed import Changed
 from showthrough.register.informing import informed
 from showthrough.register.reader import Reader
 from showthrough.register.ties import Ties
-from showthrough.register.tying import tie
+from showthrough.register.tying import tied
 from showthrough.register.unfilled import Unfilled, strange
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
@@ -61,15 +65,32 @@ class History:
     unfilled: tuple[Unfilled, ...] = ()  # rows of releases that nobody of the register fits
     weight: Ints | None = None  # [n] persons behind each column: unnamed members are one column; None: one each
     row_upper: Ints | None = None  # [rows] the greatest count of each row; None: row_count is exact
+    spare: Flags | None = None  # [n] columns whose members may not exist; None: everybody does
+    covers: tuple[Together, ...] = ()  # what the codes above ``nobody`` count together
     statements: Statements | None = None
     prior_of: Ints | None = None  # [n] the row of ``prior`` of each person
     prior: Reals | None = None  # [classes, values] weights of belief, 0 or more; None: all alike
     strangers: int = 0  # columns at the end of whom statements alone speak
 
+    @cached_property
+    def heads(self) -> tuple[int, ...]:
+        """The places of the releases themselves; behind each stand its margins."""
+        return tuple(k for k, r in enumerate(self.releases) if getattr(r, "part_of", None) is None)
+
+    def layers_of(self, releases: Sequence[int]) -> list[int]:
+        """The places of some releases, by their numbers among the heads, and of their margins."""
+        ends = [*self.heads[1:], len(self.releases)]
+        return [k for r in releases for k in range(self.heads[r], ends[r])]
+
     @property
     def named(self) -> int:
         """Persons with an id."""
         return self.ids.len()
+
+    @property
+    def nobody(self) -> int:
+        """The code of a spare member who does not exist."""
+        return self.values.len()
 
     @cached_property
     def group_rows(self) -> Ints:
@@ -87,6 +108,7 @@ class History:
             self,
             group_of=np.append(self.group_of, nowhere, axis=1),
             weight=None if self.weight is None else np.append(self.weight, ones),
+            spare=None if self.spare is None else np.append(self.spare, ones == 0),
             statements=found.statements,
             prior_of=found.prior_of,
             prior=found.prior,
@@ -102,11 +124,29 @@ class History:
             self,
             group_of=self.group_of[:, :kept],
             weight=None if self.weight is None else self.weight[:kept],
+            spare=None if self.spare is None else self.spare[:kept],
             statements=None,
             prior_of=None,
             prior=None,
             strangers=0,
         )
+
+    @cached_property
+    def several(self) -> Flags:
+        """[rows] whether a row counts several values together."""
+        return np.asarray(self.row_value > self.nobody)
+
+    @cached_property
+    def entries(self) -> Listing:
+        """What is published of groups, sorted by group, value and row."""
+        if self.covers:
+            return listing(self.row_group, self.row_value, self.group_rows.size - 1, self.nobody, self.covers)
+        rows = np.arange(self.row_value.size, dtype=np.int32)
+        return Listing(self.group_rows, self.row_group, self.row_value, rows)
+
+    def value_name(self, code: int) -> Any:
+        """A value, or what several together are called, as published."""
+        return self.values[code] if code < self.nobody else self.covers[code - self.nobody - 1].label
 
     def release_of(self, group: int) -> int:
         """The release a group belongs to."""
@@ -139,8 +179,9 @@ class History:
 
     def values_in(self, group: int) -> list[Any]:
         """The values published of a group, once each."""
-        span = slice(self.group_rows[group], self.group_rows[group + 1])
-        return [self.values[int(v)] for v in self.row_value[span]]
+        entries = self.entries
+        span = slice(entries.start[group], entries.start[group + 1])
+        return [self.values[int(v)] for v in np.unique(entries.value[span])]
 
 
 def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", reader: Reader | None = None) -> History:
@@ -152,9 +193,9 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
     reader = informed(reader or Reader(), releases)
     names = reader.names_for(releases)
-    ties = [tie(release, name, reader) for release, name in zip(releases, names, strict=True)]
+    ties = tied(releases, names, reader)
     member_ids = one_kind([own.ids for own in ties], "ids", names)
-    told = [r.tally["value"] for r in releases]
+    told = [published_values(r) for r in releases]
     further = [pl.Series("value", reader.domain)] if reader.domain else []
     tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"][: len(told) + len(further)])
     if reader.informed is not None:  # a part of a history may not publish what is known
@@ -165,31 +206,38 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     refuse_blanks(values, "values")
     labels = [release.labels for release in releases]
     first_group = starts(np.array([own.len() for own in labels]))
-    group_of, sets, weight = seat(ties, id_codes, first_group, ids.len())
+    seats = seat(ties, id_codes, first_group, ids.len())
     row_group = np.concatenate(
         [positions(r.tally["group"], own) + first for r, own, first in zip(releases, labels, first_group, strict=False)]
     )
-    row_value = np.concatenate(value_codes[: len(releases)])
+    row_value, covers = row_values(releases, value_codes, values.len())
     row_count = np.concatenate([r.tally["n"].to_numpy() for r in releases])
-    order = _sorting(row_group.astype(np.int64) * values.len() + row_value)
+    order = _sorting(row_group.astype(np.int64) * (values.len() + 1 + len(covers)) + row_value)
+    row_upper = None
+    if any(r.upper is not None for r in releases):
+        most = [r.tally["n"] if r.upper is None else r.upper for r in releases]
+        row_upper = np.concatenate([own.to_numpy() for own in most])[order].astype(np.int64)
     return History(
         releases=tuple(releases),
         names=tuple(names),
         ids=ids,
         values=values,
-        group_of=group_of,
+        group_of=seats.group_of,
         labels=tuple(labels),
         first_group=first_group,
         row_group=row_group[order].astype(np.int32),
         row_value=row_value[order].astype(np.int32),
         row_count=row_count[order].astype(np.int64),
         changed=Changed.of(changed),
-        set_start=sets[0],
-        set_group=sets[1],
+        set_start=seats.set_start,
+        set_group=seats.set_group,
         reader=reader,
         locatability=tuple(own.locatability for own in ties),
         unfilled=_unfilled(releases, names, ties, reader),
-        weight=weight,
+        weight=seats.weight,
+        row_upper=row_upper,
+        spare=seats.spare,
+        covers=covers,
     ).informed()
 
 
@@ -203,15 +251,30 @@ def _unfilled(
     return (*by_cells, *(strange(name, sum(own), members[name]) for name, own in given_way.items() if sum(own)))
 
 
-def seat(
-    ties: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, named: int
-) -> tuple[Codes, tuple[Ints, Codes], Ints | None]:
-    """The group of each person in each release, or the number of a candidate set; the sets (start, groups); weights.
+@dataclass(frozen=True)
+class Seating:
+    """Where everybody can be, with the sets that are spoken of; the persons behind columns, and whether they exist."""
 
-    Unnamed members of a pool follow the named persons as one column, however many they are.
+    group_of: Codes
+    set_start: Ints
+    set_group: Codes
+    weight: Ints | None
+    spare: Flags | None
+
+
+def seat(ties: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, named: int) -> Seating:
+    """The group of each person in each release, or the number of a candidate set.
+
+    Unnamed members of a pool follow the named persons as one column, however many they are; the pools of a margin
+    are those of its table.
     """
-    pools = [(r, pool) for r, own in enumerate(ties) for pool in own.pools]
-    group_of = np.full((len(ties), named + len(pools)), ABSENT, dtype=np.int32)
+    first = [0] * len(ties)  # the column of each release's first pool
+    columns = named
+    for r, own in enumerate(ties):
+        first[r] = columns if own.like is None else first[own.like]
+        columns += len(own.pools) if own.like is None else 0
+    group_of = np.full((len(ties), columns), ABSENT, dtype=np.int32)
+    weight, spare = np.ones(columns, dtype=np.int64), np.zeros(columns, dtype=bool)
     sets = CandidateSets(int(first_group[-1]))
     for r, (own, codes) in enumerate(zip(ties, id_codes, strict=True)):
         offset = int(first_group[r])
@@ -219,12 +282,12 @@ def seat(
             group_of[r, codes] = own.group + offset
         else:
             group_of[r, codes] = sets.code(own.start, own.group + offset, own.outside)
-    for column, (r, pool) in enumerate(pools, start=named):
-        group_of[r, column] = sets.code_of(pool.groups + int(first_group[r]))
-    weight = None
-    if pools:
-        weight = np.append(np.ones(named, dtype=np.int64), [pool.members for _, pool in pools]).astype(np.int64)
-    return group_of, sets.arrays(), weight
+        for column, pool in enumerate(own.pools, start=first[r]):
+            weight[column], spare[column] = pool.members, pool.spare
+            if pool.groups.size:
+                group_of[r, column] = sets.code_of(pool.groups + offset, maybe=pool.outside)
+    known = weight if columns > named else None
+    return Seating(group_of, *sets.arrays(), known, spare if spare.any() else None)
 
 
 class CandidateSets:
@@ -252,9 +315,9 @@ class CandidateSets:
                     code[mine] = numbers[which.ravel()]
         return code
 
-    def code_of(self, groups: Ints) -> int:
-        """The code of one list of groups."""
-        return int(groups[0]) if groups.size == 1 else self._number(groups, maybe=False)
+    def code_of(self, groups: Ints, *, maybe: bool = False) -> int:
+        """The code of one list of groups; ``maybe`` says that being outside is possible, too."""
+        return int(groups[0]) if groups.size == 1 and not maybe else self._number(groups, maybe=maybe)
 
     def arrays(self) -> tuple[Ints, Codes]:
         """Where each set begins, and the groups of all sets."""
@@ -271,7 +334,7 @@ class CandidateSets:
 
 
 def refuse_blanks(entries: pl.Series, what: str) -> None:
-    """Entries that differ only in blanks around them would be taken for different persons or values."""
+    """Listing that differ only in blanks around them would be taken for different persons or values."""
     if entries.dtype != pl.String:
         return
     if entries.len() <= _FEW and not any(e[:1].isspace() or e[-1:].isspace() for e in entries.to_list()):

@@ -52,7 +52,7 @@ def consider(post: Solved, draft: Draft, wanted: Wanted, log: Log) -> tuple[Solv
 def _continued(post: Solved, history: History, log: Log, *, refuse: bool) -> tuple[Solved, Certificate]:
     """Solve a history that goes on where an earlier one ended."""
     same_kinds = history.ids.dtype == post.history.ids.dtype and history.values.dtype == post.history.values.dtype
-    plain = post.problem.plain and not history.set_group.size
+    plain = post.problem.plain and not history.set_group.size and history.row_upper is None and not history.covers
     if history.changed.splits or not same_kinds or not plain or not post.certified.all():
         # ids may be split anew, ids and values sort differently, candidates grow, or there is no answer to go on from
         return answered(history, log, refuse=refuse)

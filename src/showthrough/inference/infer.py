@@ -83,11 +83,11 @@ class Here:
 
     def part(self, solved: Solved, releases: Sequence[int], clock: Clock | None = None) -> tuple[Solved, Certificate]:
         """The answer from some of the releases alone, by their numbers, within the time of a clock."""
-        h = solved.history
-        reader = h.reader.called([h.names[r] for r in releases])
-        wanted = replace(self.wanted, changed=told_from(h, list(releases)))
+        h, layers = solved.history, solved.history.layers_of(releases)
+        reader = h.reader.called([h.names[r] for r in layers])
+        wanted = replace(self.wanted, changed=told_from(h, layers))
         log = Log.of(None, self.seconds) if clock is None else Log(clock.progress, clock)
-        return answer(reader, [h.releases[r] for r in releases], wanted, log)
+        return answer(reader, [h.releases[r] for r in layers], wanted, log)
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
         """The answer with one more release."""

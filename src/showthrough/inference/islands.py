@@ -80,7 +80,7 @@ def easy(problem: Problem) -> Easy:
     """Solve what has a closed form; there is none where anything but exact counts is known."""
     if problem.log_prior is not None or problem.statements or not problem.rows.exact:
         return none(problem)
-    if not problem.count.all():  # a row that takes nobody is for the face
+    if not problem.count.all() or problem.several is not None:  # a row that takes nobody is for the face
         return none(problem)
     size = np.bincount(problem.row_group)
     total = sum_by(problem.row_group, problem.count.astype(np.float64), size.size)

@@ -31,13 +31,15 @@ class Lookup:
         self._find = _row_finder(history, self.span)
         self._set_start, self._set_group = history.set_start, history.set_group
         everything = np.arange(self.span, dtype=np.int32)
-        lists, begin, length = [history.row_value], [history.group_rows[:-1]], [np.diff(history.group_rows)]
+        entries = history.entries
+        self._entries = entries.row.size
+        lists, begin, length = [entries.value], [entries.start[:-1]], [np.diff(entries.start)]
         self._set_key, self._set_first, self._set_row = self._tabulate(history)
         size = np.bincount(self._set_key // self.span, minlength=self._sets) if self._sets else np.empty(0, np.int64)
-        first = self.rows + starts(size)[:-1]
+        first = self._entries + starts(size)[:-1]
         free = self._free
         lists.append((self._set_key % self.span).astype(np.int32))
-        last = self.rows + self._set_key.size
+        last = self._entries + self._set_key.size
         begin.append(np.where(free, last, first))
         length.append(np.where(free, self.span, size))
         self.listed: Codes = np.concatenate([*lists, everything])
@@ -55,11 +57,12 @@ class Lookup:
         self._free[number[self._set_group == ABSENT]] = True
         here = self._set_group != ABSENT
         number, group = number[here], self._set_group[here]
-        at, size = items_of(history.group_rows, group)
-        key = history.row_value[at] + np.repeat(number, size) * self.span
+        entries = history.entries
+        at, size = items_of(entries.start, group)
+        key = entries.value[at] + np.repeat(number, size) * self.span
         order = np.argsort(key, kind="stable")
         keys, first = np.unique(key[order], return_index=True)
-        return keys, np.append(first, key.size), at[order].astype(np.int32)
+        return keys, np.append(first, key.size), entries.row[at[order]].astype(np.int32)
 
     def row(self, code: Codes, value: Codes) -> Codes:
         """The row of each (group, value); one past the last outside."""
@@ -78,7 +81,13 @@ class Lookup:
         return found
 
     def candidates(self, code: Codes, value: Codes) -> tuple[Ints, Codes]:
-        """For each (code, value) the rows of the groups that publish it; one past the last: perhaps outside."""
+        """For each (code, value) the rows of the groups that publish it; one past the last: perhaps outside.
+
+        Who does not exist is outside.
+        """
+        nobody = value == self.span
+        if nobody.any():
+            code, value = np.where(nobody, ABSENT, code), np.where(nobody, 0, value)
         single = code < self.known
         number = np.where(single, 0, code.astype(np.int64) - self.known)
         at = self._at(number, value)
@@ -108,16 +117,17 @@ class Lookup:
 def _row_finder(history: History, span: int) -> Callable[[Codes, Codes], npt.NDArray[np.integer]]:
     """A function from (group, value) to the row; one past the last row for ABSENT, −1 for what is not published."""
     rows, groups = history.row_count.size, int(history.first_group[-1])
-    key = history.row_group.astype(np.int64) * span + history.row_value
+    entries = history.entries
+    key = entries.group.astype(np.int64) * span + entries.value
     if (groups + 1) * span <= _DENSE:
         table = np.full((groups + 1) * span, UNPUBLISHED, dtype=np.int32)
-        table[key] = np.arange(rows, dtype=np.int32)
+        table[key] = entries.row
         table[groups * span :] = rows  # where the negative keys of ABSENT lead
         return lambda group, value: table.take(group.astype(np.int64) * span + value)
 
     def search(group: Codes, value: Codes) -> Ints:
         wanted = group.astype(np.int64) * span + value
-        at = np.minimum(np.searchsorted(key, wanted), rows - 1)
-        return np.where(group == ABSENT, rows, np.where(key[at] == wanted, at, UNPUBLISHED))
+        at = np.minimum(np.searchsorted(key, wanted), key.size - 1)
+        return np.where(group == ABSENT, rows, np.where(key[at] == wanted, entries.row[at], UNPUBLISHED))
 
     return search

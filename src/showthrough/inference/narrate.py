@@ -39,7 +39,8 @@ class Narrator(Naming):
         """A cut if the weights are one, places that are filled if they are that, otherwise the sum itself."""
         weights, row_release = weighed.weights, self.problem.row_release
         rows = np.flatnonzero(weights)
-        if (row_release[rows] == STATEMENT).any() or weighed.rows.ranged[rows].any():
+        together = self.problem.several is not None and self.problem.several[rows].any()
+        if together or (row_release[rows] == STATEMENT).any() or weighed.rows.ranged[rows].any():
             return Sum(naming, weighed)
         releases = [np.unique(row_release[part]) for part in (rows[weights[rows] > 0], rows[weights[rows] < 0])]
         simple = np.unique(self.problem.row_value[rows]).size == 1 and np.abs(weights[rows]).max() == 1

@@ -21,6 +21,7 @@ class Places:
     known: int  # groups of all releases together
     set_start: Ints
     set_group: Codes  # ABSENT: maybe not in the release
+    spare: Flags | None = None  # [m] whose members may not exist
 
     @property
     def releases(self) -> int:
@@ -74,16 +75,18 @@ class Places:
 
     def select(self, signatures: Flags) -> Places:
         """The same of some signatures."""
-        return replace(self, codes=self.codes[:, signatures])
+        return replace(
+            self, codes=self.codes[:, signatures], spare=None if self.spare is None else self.spare[signatures]
+        )
 
     @cached_property
     def block(self) -> Ints:
         """[groups] sets of groups of one release in which every signature surely is, or surely is not.
 
-        A constant on all rows of a block changes no comparison. −1: somebody may be outside the release.
+        A constant on all rows of a block changes no comparison. −1: somebody may be outside the release, or not exist.
         """
         if self.plain:
-            return np.arange(self.known)
+            return np.where(self._spared, -1, np.arange(self.known))
         used = np.zeros(self.set_start.size - 1, dtype=bool)
         used[np.unique(self.codes[self.codes >= self.known]) - self.known] = True
         number = owners(self.set_start)
@@ -92,5 +95,16 @@ class Places:
         _, label = graphs.components(self.known + used.size, tail, head)
         loose = np.zeros(int(label.max(initial=-1)) + 1, dtype=bool)
         loose[label[number[used[number] & (self.set_group == ABSENT)] + self.known]] = True
+        loose[label[np.flatnonzero(self._spared)]] = True
         own = label[: self.known]
         return np.where(loose[own], -1, own)
+
+    @property
+    def _spared(self) -> Flags:
+        """[groups] those that somebody who may not exist fits."""
+        found = np.zeros(self.known + 1, dtype=bool)
+        if self.spare is not None:
+            own = np.flatnonzero(self.spare)
+            for r in range(self.releases):
+                found[self.fits(r, own)[1]] = True
+        return found[:-1]

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from showthrough.errors import ContradictionError, InputError, NotConvergedError
+from showthrough.errors import ContradictionError, InputError
 from showthrough.inference import attribution, facts
 from showthrough.inference.attribution import Alone, Views
 from showthrough.inference.certificate import STATES, Certificate, Status
@@ -75,12 +75,12 @@ class Posterior(Showable):
     @property
     def names(self) -> tuple[str, ...]:
         """What the releases are called."""
-        return self._solved.history.names
+        return tuple(self._solved.history.names[k] for k in self._solved.history.heads)
 
     @property
     def releases(self) -> tuple[Release, ...]:
         """The releases that publish values, in order."""
-        return self._solved.history.releases
+        return tuple(self._solved.history.releases[k] for k in self._solved.history.heads)
 
     @property
     def reader(self) -> Reader:
@@ -208,9 +208,7 @@ class Posterior(Showable):
         An empty group says that the person may not be in the release; who is not in it has no row.
         ``people`` are flags in the order of ``ids``.
         """
-        if release not in self.names:
-            raise InputError(f"There is no release {release!r}: the releases are {', '.join(self.names)}.")
-        solved, number = self._solved, self.names.index(release)
+        solved, number = self._solved, self._numbered(release)
         chosen = np.arange(self.ids.len()) if people is None else np.flatnonzero(people)
         owner, group = solved.groups_in(number, chosen)
         inside = np.flatnonzero((group != ABSENT) | (np.bincount(owner, minlength=chosen.size) > 1)[owner])
@@ -218,6 +216,11 @@ class Posterior(Showable):
         gap = pl.concat([labels, pl.Series([None], dtype=labels.dtype)])
         at = np.where(group == ABSENT, labels.len(), group - solved.history.first_group[number])
         return pl.DataFrame([*solved.who(chosen[owner[inside]]), gap.gather(at[inside]).alias("group")])
+
+    def _numbered(self, release: str) -> int:
+        if release not in self.names:
+            raise InputError(f"There is no release {release!r}: the releases are {', '.join(self.names)}.")
+        return self._solved.history.names.index(release)
 
     def proven(
         self, *, integral: bool = False, seconds: float = 60.0, tick: Callable[[], None] = lambda: None
@@ -298,6 +301,17 @@ class Posterior(Showable):
             people = people[~(self._solved.largest[people] < above)]
         return bounds_frame(self._solved, people, seconds, workers, progress)
 
+    def cells(self, release: str | None = None, *, seconds: float | None = None) -> pl.DataFrame:
+        """How many persons each published count can stand for: release, cell, value, published_lower, published_upper,
+        lower, upper, sharp.
+
+        What all tables, their totals and the register say together of counts that are hidden or rounded. With
+        ``seconds`` programs make as many ends sharp as they can in this time. In contradictions there are none.
+        """
+        from showthrough.inference.cell_bounds import cells_frame  # loads the linear-programming library
+
+        return cells_frame(self._solved, seconds, None if release is None else self._numbered(release))
+
     def locatability(self, truth: Mapping[str, Any] | None = None) -> pl.DataFrame | None:
         """How many persons of the register fit one, several or no group of each release, and why none.
 
@@ -308,7 +322,7 @@ class Posterior(Showable):
         group" the share located uniquely and rightly, over all rows the share with the own group among
         the candidates.
         """
-        found = zip(self.names, self._solved.history.locatability, strict=False)
+        found = zip(self._solved.history.names, self._solved.history.locatability, strict=False)
         reports = {name: frame for name, frame in found if frame is not None}
         if truth is not None:
             from showthrough.register.truth import beside_truth
@@ -374,20 +388,10 @@ class Posterior(Showable):
 
     def __repr__(self) -> str:
         c = self.certificate
-        return (
-            f"<posterior of {c.persons} persons from {c.releases} releases: {c.proven_ones} certain, "
-            f"entropy {self.entropy:.6f} nats, {c.status}>"
-        )
+        lead = f"<posterior of {c.persons} persons from {c.releases} releases: {c.proven_ones} certain"
+        return f"{lead}, entropy {self.entropy:.6f} nats, {c.status}>"
 
     def views(self, *, seconds: float | None = None, progress: Told = None) -> Views:
         """How to get the answers from some of the releases alone, in ``seconds`` for all of them."""
         clock = None if seconds is None else Clock(seconds, Progress.of(progress).silent())
         return Views(self._solved, lambda some: self._solver.part(self._solved, some, clock)[0])
-
-
-def required(posterior: Posterior) -> Posterior:
-    """The posterior, if it is a result for everybody: for those who cannot do with less."""
-    found = posterior.certificate
-    if not found.status.certain:
-        raise NotConvergedError(f"The releases do not give an answer for everybody: {found}.", posterior=posterior)
-    return posterior

@@ -48,6 +48,7 @@ class Problem:
     row_release: Codes
     log_prior: Reals | None = None  # [v]; −inf where the prior says never
     statements: tuple[str, ...] = ()  # what the last rows are called
+    several: Flags | None = None  # [rows] which count several values together; None: none does
 
     @property
     def signatures(self) -> int:
@@ -83,8 +84,8 @@ class Problem:
 
     @property
     def plain(self) -> bool:
-        """Whether everybody's groups are known and nothing but exact counts is."""
-        return self.rows.plain and self.log_prior is None
+        """Whether everybody's groups are known and nothing but exact counts of single values is."""
+        return self.rows.plain and self.log_prior is None and self.several is None
 
     def statement(self, row: int) -> str:
         """What the statement behind a row is called."""
@@ -94,9 +95,13 @@ class Problem:
 def collapse(history: History) -> tuple[Problem, Ints]:
     """The problem per signature, and the signature of each person (to undo the collapse)."""
     codes, of_person, weight = _signatures(history)
-    places = Places(codes, int(history.first_group[-1]), history.set_start, history.set_group)
+    spare = None
+    if history.spare is not None:
+        spare = np.zeros(weight.size, dtype=bool)
+        spare[of_person] = history.spare
+    places = Places(codes, int(history.first_group[-1]), history.set_start, history.set_group, spare)
     lookup = Lookup(history)
-    signature, value, sure = _variables(places, lookup)
+    signature, value, sure = _with_nobody(places, lookup, *_variables(places, lookup))
     start = starts(np.bincount(signature, minlength=weight.size))
     seats = _seats(places, lookup, signature, value)
     releases = tuple(r for r in range(places.releases) if r not in {own.release for own in seats})
@@ -120,6 +125,7 @@ def collapse(history: History) -> tuple[Problem, Ints]:
         row_release=np.append(row_release, none) if said else row_release,
         log_prior=_log_prior(history, of_person, signature, value),
         statements=() if history.statements is None else history.statements.names,
+        several=np.append(history.several, np.zeros(said, dtype=bool)) if history.covers else None,
     )
     return problem, of_person
 
@@ -151,6 +157,7 @@ def select(problem: Problem, signatures: Flags) -> Part:
         row_release=problem.row_release[kept],
         log_prior=None if problem.log_prior is None else problem.log_prior[variables],
         statements=tuple(problem.statements[r - published] for r in kept[kept >= published].tolist()),
+        several=None if problem.several is None else problem.several[kept],
     )
     return Part(part, variables, kept, np.concatenate([variables, problem.variables + candidates]))
 
@@ -198,7 +205,7 @@ def orphan_error(history: History, problem: Problem, row: int) -> ContradictionE
             f"A statement contradicts the releases{private(f' ({problem.statement(row)})', '')}: they leave none of "
             "its values to those of whom it speaks."
         )
-    group, value = int(history.row_group[row]), history.values[int(history.row_value[row])]
+    group, value = int(history.row_group[row]), history.value_name(int(history.row_value[row]))
     name = history.names[history.release_of(group)]
     people = history.who_fits(group)
     people = people[people < history.named]
@@ -236,8 +243,10 @@ def _signatures(history: History) -> tuple[Codes, Ints, Ints]:
 
 
 def _told_apart(history: History) -> list[Ints]:
-    """What tells persons with the same groups apart: a prior, and statements about them."""
+    """What tells persons with the same groups apart: a prior, statements about them, and whether they exist."""
     found = [] if history.prior_of is None else [history.prior_of]
+    if history.spare is not None:
+        found.append(history.spare.astype(np.int64))
     if history.statements is not None:
         found.append(_profiles(history.statements, history.group_of.shape[1]))
     return found
@@ -285,6 +294,20 @@ def _variables(places: Places, lookup: Lookup) -> tuple[Ints, Codes, Codes]:
     return signature, value, row
 
 
+def _with_nobody(
+    places: Places, lookup: Lookup, signature: Ints, value: Codes, sure: Codes
+) -> tuple[Ints, Codes, Codes]:
+    """The same with one more variable, in no row, for signatures whose members may not exist."""
+    if places.spare is None:
+        return signature, value, sure
+    own = np.flatnonzero(places.spare)
+    signature = np.concatenate([signature, own])
+    order = np.argsort(signature, kind="stable")
+    value = np.append(value, np.full(own.size, lookup.span, dtype=np.int32))
+    outside = np.full((sure.shape[0], own.size), lookup.rows, dtype=np.int32)
+    return signature[order], value[order], np.concatenate([sure, outside], axis=1)[:, order]
+
+
 def _seats(places: Places, lookup: Lookup, signature: Ints, value: Codes) -> tuple[Seats, ...]:
     """The candidates of each variable in the releases where somebody fits several groups."""
     found: list[Seats] = []
@@ -305,7 +328,7 @@ def _statements(history: History, of_person: Ints, start: Ints, value: Codes) ->
     first[of_person[::-1]] = np.arange(of_person.size)[::-1]
     own = np.flatnonzero(first[of_person[said.person]] == said.person)
     signature, wanted = of_person[said.person[own]], said.value[own]
-    span = history.values.len()
+    span = history.nobody + 1
     key = owners(start) * span + value
     at = np.minimum(np.searchsorted(key, signature * span + wanted), key.size - 1)
     there = key[at] == signature * span + wanted
@@ -332,5 +355,6 @@ def _log_prior(history: History, of_person: Ints, signature: Ints, value: Codes)
     kind = np.zeros(int(of_person.max(initial=-1)) + 1, dtype=np.int64)
     kind[of_person] = history.prior_of
     with np.errstate(divide="ignore"):
-        found: Reals = np.log(history.prior[kind[signature], value])
+        belief = np.append(history.prior, np.ones((history.prior.shape[0], 1)), axis=1)  # the last of who is nobody
+        found: Reals = np.log(belief[kind[signature], value])
     return found

@@ -25,7 +25,7 @@ from showthrough.register.informing import informed
 from showthrough.register.leeway import Leeway
 from showthrough.register.reader import Reader, telling
 from showthrough.register.ties import Ties
-from showthrough.register.tying import tie
+from showthrough.register.tying import tied
 from showthrough.release.release import Release
 from showthrough.showing import Showable
 from showthrough.table.frozen import Frozen
@@ -115,13 +115,15 @@ class _Verifiable(ABC):
         reader = Reader.of(releases, register=register, membership=membership, domain=domain, knowledge=knowledge)
         reader = informed(replace(reader, leeway=self.leeway), releases)
         told = telling(releases)
-        members = _members(told, reader)
-        if members is None:
+        known = _members(told, reader)
+        if known is None:
             return False
-        members, statements = known_sums(reader, told, members)
+        named, unnamed = known
+        members, statements = known_sums(reader, told, named)
         return self._replay()(
             told,
             members,
+            unnamed=unnamed,
             domain=reader.domain,
             steps=[[_as_checked(row) for row in step.rows] for step in self.steps],
             split=self.changed != REFUSE,
@@ -227,13 +229,24 @@ class Contradiction(_Verifiable):
         return "\n".join(_shortened(self.steps))
 
 
-def _members(told: Sequence[Release], reader: Reader) -> list[proof_check.Members] | None:
+def _members(
+    told: Sequence[Release], reader: Reader
+) -> tuple[list[proof_check.Members], list[proof_check.Unnamed]] | None:
     """Who can be where, worked out anew; None if the releases are not those that the proof is about."""
     try:
-        tied = [tie(release, name, reader) for release, name in zip(told, reader.names_for(told), strict=True)]
+        found = tied(told, reader.names_for(told), reader)
     except InputError:
         return None
-    return [_as_listed(p, r.labels) for p, r in zip(tied, told, strict=True)]
+    crowds: dict[tuple[int, int], dict[int, tuple[Any, ...]]] = {}
+    for r, (own, release) in enumerate(zip(found, told, strict=True)):
+        for k, pool in enumerate(own.pools):
+            groups = (*release.labels.gather(pool.groups), *([None] if pool.outside else []))
+            home = crowds.setdefault((r if own.like is None else own.like, k), {})
+            if pool.groups.size:
+                home[r] = groups
+    pools = [(found[r].pools[k], home) for (r, k), home in crowds.items()]
+    unnamed = [proof_check.Unnamed(home, pool.members, pool.spare) for pool, home in pools]
+    return [_as_listed(p, r.labels) for p, r in zip(found, told, strict=True)], unnamed
 
 
 def _as_listed(ties: Ties, labels: pl.Series) -> proof_check.Members:
@@ -241,8 +254,7 @@ def _as_listed(ties: Ties, labels: pl.Series) -> proof_check.Members:
     sure = pl.DataFrame({"id": ties.ids.gather(person), "group": labels.gather(ties.group)})
     away = ties.ids.gather(np.flatnonzero(ties.outside))
     frame = pl.concat([sure, pl.DataFrame({"id": away, "group": pl.Series([None] * away.len(), dtype=labels.dtype)})])
-    unnamed = tuple((tuple(labels.gather(pool.groups)), pool.members) for pool in ties.pools)
-    return proof_check.Members(frame, unnamed)
+    return proof_check.Members(frame)
 
 
 def _as_checked(row: WeighedRow | WeighedStatement) -> proof_check.Row:

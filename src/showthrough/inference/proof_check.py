@@ -16,238 +16,30 @@ lies at the bound that it was weighed with. If they add up to less, the rows con
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from showthrough.inference.proof_board import (
+    NO_RANGES,
+    NO_SPLIT_IDS,
+    Board,
+    Evidence,
+    Key,
+    KnownSum,
+    Members,
+    Person,
+    Ranges,
+    Row,
+    SplitIds,
+    Unnamed,
+    where,
+)
 from showthrough.release.release import Release
 
-Row = tuple[int | None, Any, Any, int]  # release, group, value, weight; of a statement None, name, None, weight
-Key = tuple[int | None, Any, Any]  # a row without its weight
-Bounds = tuple[int, int]  # the least and the most that a row adds up to
-Ranges = Mapping[tuple[int, Any, Any], Bounds]  # published rows whose count is only known to lie between two
-Person = tuple[Any, int | None]  # id, and the release that names the person if the id stands for several
-Home = tuple[tuple[int, frozenset[Any]], ...]  # the groups of each release where somebody can be
-Said = Mapping[str, Mapping[Any, int]]  # what statements say of a person: statement, value, coefficient
-
-SplitIds = Mapping[Any, Sequence[int]]  # ids that stand for several persons: the first release of each
-
-NO_RANGES: Ranges = MappingProxyType({})
-NO_SPLIT_IDS: SplitIds = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class Members:
-    """Who can be in which group of one release: id and group, several rows for who fits several groups.
-
-    An empty group says that the person may not be in the release. ``unnamed`` are members of some
-    groups whom nobody names: (groups, how many).
-    """
-
-    frame: pl.DataFrame
-    unnamed: tuple[tuple[tuple[Any, ...], int], ...] = ()
-
-
-@dataclass(frozen=True)
-class KnownSum:
-    """Knowledge about values: lower ≤ Σ coefficient of every (id, value) that is true ≤ upper.
-
-    Ids and values are given in the very type that all releases share: text where one of them has text.
-    """
-
-    name: str
-    lower: int
-    upper: int
-    terms: Mapping[tuple[Any, Any], int]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """All that the steps may lean on, with ids of one kind and values of one kind."""
-
-    tallies: Sequence[pl.DataFrame]
-    members: Sequence[Members]
-    domain: Sequence[Any] = ()
-    split: bool = False
-    parts: SplitIds = field(default_factory=lambda: NO_SPLIT_IDS)
-    ranges: Ranges = field(default_factory=lambda: NO_RANGES)
-    statements: Sequence[KnownSum] = ()
-
-
-@dataclass(eq=False)
-class _Crowd:
-    """Persons of whom the same is known, and what is open to each: the groups of each release, by value."""
-
-    persons: int
-    open: dict[Any, dict[int, frozenset[Any]]]
-    said: Said
-
-    def scores(self, weights: _Weights) -> dict[Any, int]:
-        """The most that each open value adds to the weighed rows."""
-        return {
-            value: sum(weights.of_statement[name] * self.said[name].get(value, 0) for name in self._told(weights))
-            + sum(max(own.get(g, 0) for g in places[r]) for r, own in weights.of_groups(value) if r in places)
-            for value, places in self.open.items()
-        }
-
-    def keep(self, best: Collection[Any], weights: _Weights) -> None:
-        """Leave only these values open, each with the best groups of every release."""
-        left = {}
-        for value in best:
-            places = dict(self.open[value])
-            for release, own in weights.of_groups(value):
-                if release in places:
-                    top = max(own.get(g, 0) for g in places[release])
-                    places[release] = frozenset(g for g in places[release] if own.get(g, 0) == top)
-            left[value] = places
-        self.open = left
-
-    def _told(self, weights: _Weights) -> list[str]:
-        return [name for name in self.said if name in weights.of_statement]
-
-
-class _Weights:
-    """The weights of one step, by row, and as persons look them up."""
-
-    def __init__(self, step: Sequence[Row]):
-        total: dict[Key, int] = {}
-        for *key, weight in step:  # a row that stands twice counts twice
-            total[tuple(key)] = total.get(tuple(key), 0) + weight
-        self.of_row = {key: weight for key, weight in total.items() if weight}
-        self.of_statement: dict[str, int] = {}
-        self._of_value: dict[Any, dict[int, dict[Any, int]]] = {}
-        for (release, group, value), weight in self.of_row.items():
-            if release is None:
-                self.of_statement[group] = weight
-            else:
-                self._of_value.setdefault(value, {}).setdefault(release, {})[group] = weight
-
-    def of_groups(self, value: Any) -> Iterable[tuple[int, Mapping[Any, int]]]:
-        """By release: the weight of the value in each weighed group; all other groups, and none, weigh 0."""
-        return self._of_value.get(value, {}).items()
-
-
-class Board:
-    """What is known about everybody whom the steps touch; it grows with the sum of their groups."""
-
-    def __init__(self, facts: Evidence, steps: Sequence[Sequence[Row]], asked: Person | None = None):
-        self.bounds: dict[Key, Bounds] = {}  # of the weighed rows; a step can draw them together
-        self.crowd: dict[Person, _Crowd] = {}
-        weighed = {(r, g, v) for step in steps for r, g, v, _ in step}
-        statements = [s for s in facts.statements if (None, s.name, None) in weighed]
-        said: dict[Any, dict[str, dict[Any, int]]] = {}
-        for s in statements:
-            self.bounds[(None, s.name, None)] = (s.lower, s.upper)
-            for (i, value), coefficient in s.terms.items():
-                said.setdefault(i, {}).setdefault(s.name, {})[value] = coefficient
-        self._places = {(r, g) for r, g, _ in weighed}
-        self._near: dict[tuple[int | None, Any], list[_Crowd]] = {}  # who can change the rows of a group or statement
-        self._crowds: dict[Any, _Crowd] = {}
-        self._domain = {*facts.domain, *(v for tally in facts.tallies for v in tally["value"].unique())}
-        self._published: dict[tuple[int, Any], set[Any]] = {}
-        homes = self._homes(facts, [*([asked[0]] if asked else []), *said])
-        pools = [
-            ((number, frozenset(fitting)), n)
-            for number, members in enumerate(facts.members)
-            for fitting, n in members.unnamed
-            if any((number, g) in self._places for g in fitting)
-        ]
-        fits = {(r, g) for home in homes.values() for r, groups in home.items() for g in groups}
-        self._read(facts, self._places | fits | {(r, g) for (r, groups), _ in pools for g in groups})
-        for i, home in homes.items():
-            self._settle(i, home, said.get(i, {}), facts)
-        for own, n in pools:
-            self._join((own,), {}, n)
-
-    def _homes(self, facts: Evidence, wanted: Iterable[Any]) -> dict[Any, dict[int, set[Any]]]:
-        """Where everybody can be who matters: nobody outside the weighed groups can change a total."""
-        homes: dict[Any, dict[int, set[Any]]] = {i: {} for i in wanted}
-        for number, own in enumerate(facts.members):
-            groups = {g for r, g in self._places if r == number}
-            homes.update((i, {}) for i in _where(own.frame, "group", groups)["id"])
-        for number, own in enumerate(facts.members):
-            for i, group in _where(own.frame, "id", homes).iter_rows():
-                homes[i].setdefault(number, set()).add(group)
-        return homes
-
-    def _read(self, facts: Evidence, places: Collection[tuple[int | None, Any]]) -> None:
-        """What the releases publish of the groups that matter."""
-        wanted: dict[int | None, set[Any]] = {}
-        for release, group in places:
-            wanted.setdefault(release, set()).add(group)
-        for number, tally in enumerate(facts.tallies):
-            for group, value, n in _where(tally, "group", wanted.get(number, set()) - {None}).iter_rows():
-                self._published.setdefault((number, group), set()).add(value)
-                if (number, group) in self._places:
-                    key = (number, group, value)
-                    self.bounds[key] = facts.ranges.get(key, (int(n), int(n)))
-
-    def _settle(self, id: Any, home: dict[int, set[Any]], said: Said, facts: Evidence) -> None:
-        """Take a person in; as one per release if nothing fits all of them and such ids are split."""
-        key = tuple((r, frozenset(groups)) for r, groups in home.items())
-        if id in facts.parts:  # each part reaches from its first release to that of the next
-            firsts = sorted(facts.parts[id])
-            for first, end in zip(firsts, [*firsts[1:], len(facts.members)], strict=True):
-                own = tuple((r, groups) for r, groups in key if first <= r < end)
-                self.crowd[(id, first)] = self._join(own, said if first == firsts[-1] else {}, 1)
-            return
-        crowd = self._join(key, said, 0)
-        if crowd.open or not facts.split:
-            crowd.persons += 1
-            self.crowd[(id, None)] = crowd
-        else:
-            newest = max(r for r, _ in key)  # statements speak of the newest value
-            self.crowd.update(
-                ((id, r), self._join(((r, groups),), said if r == newest else {}, 1)) for r, groups in key
-            )
-
-    def _join(self, home: Home, said: Said, persons: int) -> _Crowd:
-        """Add persons to those of whom the same is known."""
-        known = (home, frozenset((name, v, c) for name, own in said.items() for v, c in own.items()))
-        crowd = self._crowds.get(known)
-        if crowd is None:
-            crowd = self._crowds[known] = _Crowd(0, self._open(home), said)
-            places = [*((r, g) for r, groups in home for g in groups), *((None, name) for name in said)]
-            for place in places:
-                if place in self._places:
-                    self._near.setdefault(place, []).append(crowd)
-        crowd.persons += persons
-        return crowd
-
-    def _open(self, home: Home) -> dict[Any, dict[int, frozenset[Any]]]:
-        """Every value that some group of each release publishes, with those groups."""
-        fitting: dict[int, dict[Any, set[Any]]] = {}
-        for release, groups in home:
-            own = fitting[release] = {}
-            for group in groups - {None}:
-                for value in self._published.get((release, group), ()):
-                    own.setdefault(value, set()).add(group)
-        absent = {release: groups & {None} for release, groups in home}
-        sure = [set(own) for release, own in fitting.items() if not absent[release]]
-        values = set.intersection(*sure) if sure else self._domain
-        return {v: {r: absent[r].union(own.get(v, ())) for r, own in fitting.items()} for v in values}
-
-    def take(self, step: Sequence[Row]) -> int:
-        """The best of all persons minus the total of a step: 0 if it proves something, which is then excluded.
-
-        Below 0 the rows contradict each other; above 0 the step proves nothing.
-        """
-        weights = _Weights(step)
-        total = sum(w * self.bounds[key][0 if w > 0 else 1] for key, w in weights.of_row.items())
-        touched = {crowd: None for r, g, _ in weights.of_row for crowd in self._near.get((r, g), ())}
-        scores = {crowd: crowd.scores(weights) for crowd in touched if crowd.open}
-        best = {crowd: max(score.values()) for crowd, score in scores.items()}
-        surplus = sum(crowd.persons * most for crowd, most in best.items()) - total
-        if surplus == 0:
-            for crowd, score in scores.items():
-                crowd.keep([value for value, s in score.items() if s == best[crowd]], weights)
-            for key, w in weights.of_row.items():
-                reached = self.bounds[key][0 if w > 0 else 1]
-                self.bounds[key] = (reached, reached)
-        return surplus
+__all__ = ["NO_RANGES", "Board", "Evidence", "KnownSum", "Members", "Ranges", "Row", "Unnamed", "contradicts", "holds"]
 
 
 def holds(
@@ -263,13 +55,16 @@ def holds(
     domain: Sequence[Any] = (),
     ranges: Ranges = NO_RANGES,
     statements: Sequence[KnownSum] = (),
+    unnamed: Sequence[Unnamed] = (),
 ) -> bool:
     """Whether the steps, taken in order, show the fact."""
     values, domain = _same_values(releases, domain)
-    facts = Evidence(values, _same_ids(members), domain, split, parts, ranges, statements)
+    known = Evidence(values, _same_ids(members), domain, split, parts, ranges, statements, unnamed)
+    facts = _as_published(known, releases, steps)
     if not _citable(facts, steps) or not _among([m.frame for m in facts.members], "id", [person[0]]):
         return False
-    if not _among(values, "value", [value]) and not any(type(v) is type(value) and v == value for v in domain):
+    further = [*domain, *(v for own in facts.covers.values() for v in own)]
+    if not _among(values, "value", [value]) and not any(type(v) is type(value) and v == value for v in further):
         return False
     board = Board(facts, steps, person)
     if person not in board.crowd:
@@ -290,15 +85,33 @@ def contradicts(
     domain: Sequence[Any] = (),
     ranges: Ranges = NO_RANGES,
     statements: Sequence[KnownSum] = (),
+    unnamed: Sequence[Unnamed] = (),
 ) -> bool:
     """Whether the steps end in rows that nobody can fill."""
     values, domain = _same_values(releases, domain)
-    facts = Evidence(values, _same_ids(members), domain, split, parts, ranges, statements)
+    known = Evidence(values, _same_ids(members), domain, split, parts, ranges, statements, unnamed)
+    facts = _as_published(known, releases, steps)
     if not _citable(facts, steps):
         return False
     board = Board(facts, steps)
     surplus = next((found for found in map(board.take, steps) if found != 0), 0)
     return surplus < 0
+
+
+def _as_published(facts: Evidence, releases: Sequence[Release], steps: Sequence[Sequence[Row]]) -> Evidence:
+    """With the ranges that releases publish, of the weighed rows, and what their rows count together."""
+    covers = {(r, label): tuple(own) for r, one in enumerate(releases) for label, own in one.covers.items()}
+    ranges = dict(facts.ranges)
+    weighed = {row[:3] for step in steps for row in step if isinstance(row[0], int)}
+    for r, release in enumerate(releases):
+        mine = {(g, v) for number, g, v in weighed if number == r}
+        if release.upper is None or not mine:
+            continue
+        own = facts.tallies[r].with_columns(release.upper.alias("upper"))
+        for group, value, low, high in where(own, "group", {g for g, _ in mine}).iter_rows():
+            if (group, value) in mine:
+                ranges.setdefault((r, group, value), (int(low), int(high)))
+    return replace(facts, covers=covers, ranges=ranges)
 
 
 def _citable(facts: Evidence, steps: Sequence[Sequence[Row]]) -> bool:
@@ -326,7 +139,7 @@ def _published(tallies: Sequence[pl.DataFrame], keys: Sequence[Key]) -> bool:
         wanted.setdefault(key[0], []).append(key)
     for number, own in wanted.items():
         try:
-            found = _where(tallies[number], "group", {group for _, group, _ in own})
+            found = where(tallies[number], "group", {group for _, group, _ in own})
             known = {(type(g), g, type(v), v) for g, v, _ in found.iter_rows()}
             if not all((type(g), g, type(v), v) in known for _, g, v in own):
                 return False
@@ -355,7 +168,7 @@ def _stated(facts: Evidence, rows: Sequence[Row]) -> bool:
 def _among(frames: Sequence[pl.DataFrame], column: str, entries: Sequence[Any]) -> bool:
     """Whether all these ids or values are published, in the very type they are given in."""
     try:
-        known = {(type(e), e) for f in frames for e in _where(f, column, entries)[column].unique()}
+        known = {(type(e), e) for f in frames for e in where(f, column, entries)[column].unique()}
         return all((type(e), e) in known for e in entries)
     except TypeError:
         return False
@@ -364,7 +177,7 @@ def _among(frames: Sequence[pl.DataFrame], column: str, entries: Sequence[Any]) 
 def _same_values(releases: Sequence[Release], domain: Sequence[Any]) -> tuple[list[pl.DataFrame], list[Any]]:
     """The published counts, and the further values of the domain, with values of one kind."""
     further = [pl.DataFrame({"value": pl.Series(list(domain))})] if domain else []
-    frames = _same_text([*(r.counts() for r in releases), *further], "value")
+    frames = _same_text([*(r.tally for r in releases), *further], "value")
     return frames[: len(releases)], [v for f in frames[len(releases) :] for v in f["value"]]
 
 
@@ -380,12 +193,3 @@ def _same_text(frames: list[pl.DataFrame], column: str) -> list[pl.DataFrame]:
     if common is None or len(kinds) == 1:
         return frames
     return [f.with_columns(pl.col(column).cast(common)) for f in frames]
-
-
-def _where(frame: pl.DataFrame, column: str, entries: Collection[Any]) -> pl.DataFrame:
-    """The rows whose entry is among ``entries``."""
-    try:
-        wanted = pl.Series(list(entries), dtype=frame[column].dtype, strict=False)
-        return frame.filter(pl.col(column).is_in(wanted.drop_nulls().implode()))
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        return frame.clear()

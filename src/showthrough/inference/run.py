@@ -80,7 +80,8 @@ def answered(history: History, log: Log, *, refuse: bool = True, guessed: bool =
     """
     with log.stage("reading groups"):
         history, problem, of_person = placed(history)
-    tolerant = history.changed.otherwise == TOLERATE
+    # the program for the fewest changes knows exact counts of single values
+    tolerant = history.changed.otherwise == TOLERATE and history.row_upper is None and not history.covers
     refusing = refuse and not tolerant
     apart = Isolation(history, problem, of_person, log, refuse=refusing, guessed=guessed).run(Face.whole(problem))
     if history.reader.elastic and apart.contradictions and history.statements is not None:
@@ -180,7 +181,7 @@ def certified(
         gap=float(finding.island_gap[good].max(initial=0.0)),
         residual=float(finding.island_residual[good].max(initial=0.0)),
         persons=history.named,
-        releases=len(history.releases),
+        releases=len(history.heads),
         signatures=problem.signatures,
         variables=problem.variables,
         rows=problem.rows.size,

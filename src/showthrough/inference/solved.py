@@ -219,7 +219,8 @@ class Solved:
     def expected(self) -> Reals:
         """[values] how many persons have each value, by the probabilities that are a result."""
         many = np.where(self.answered, self.persons, 0).astype(np.float64)
-        return sum_by(self.pairs.value, self.pairs.p * many[self.pairs.signature], self.history.values.len())
+        nobody = self.history.nobody
+        return sum_by(self.pairs.value, self.pairs.p * many[self.pairs.signature], nobody + 1)[:nobody]
 
     def probability(self, value: int) -> Reals:
         """[n] P(value | person) of one value, by its code."""

@@ -80,6 +80,7 @@ def _rearranged(
     found = replace(
         history,
         weight=None if history.weight is None else history.weight[column],
+        spare=None if history.spare is None else history.spare[column],
         ids=history.ids.gather(column[: kept.size + source.size]),
         group_of=np.concatenate([history.group_of[:, kept], made, history.group_of[:, old:]], axis=1),
         split_release=np.concatenate([before[kept], named_by]).astype(np.int32),

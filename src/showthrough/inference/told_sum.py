@@ -109,7 +109,7 @@ class Sum:
         return [int(r) for r in self.rows if self.problem.row_release[r] == STATEMENT]
 
     def _term(self, term: Term) -> str:
-        values = self.naming.listed((self.naming.history.values[v] for v in term.values), joint="or")
+        values = self.naming.listed((self.naming.history.value_name(v) for v in term.values), joint="or")
         published = f"{term.low}" if term.low == term.high else f"{term.low} to {term.high}"
         return f"{term.weight:+d} × {values} in {self.naming.groups(term.groups)} ({published} published)"
 

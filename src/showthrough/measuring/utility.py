@@ -27,6 +27,7 @@ from showthrough.register.linking import candidates
 from showthrough.release.columns import table_of
 from showthrough.release.counterfeits import per_group
 from showthrough.release.kind import Shows
+from showthrough.release.ranged import refuse_ranges
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import need_columns, to_polars
@@ -90,6 +91,7 @@ def utility(
 def _case(release: Release, table: pl.DataFrame, mark: str | None, given: Mapping[str, Any]) -> _Case:
     if not isinstance(release, Release):
         raise InputError(f"Utility is measured of a release, not of {type(release).__name__}: make one first.")
+    refuse_ranges(release, "its utility")
     if table.height == 0:
         raise InputError("The table has no rows: there is nothing to measure.")
     quasi = release.roles.quasi

@@ -36,6 +36,7 @@ from typing import Any, Self
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.register.locating import names_of
 from showthrough.register.register import Register, read_register
+from showthrough.release.counted import CountedKind
 from showthrough.release.link import beside
 from showthrough.release.reading import read_release
 from showthrough.release.recode import read_value_map
@@ -81,6 +82,10 @@ class ReleaseEntry(FileEntry):
     ordinal: Mapping[str, tuple[Any, ...]] | None = None
     nominal: tuple[str, ...] = ()
     locate: str | None = None
+    suppressed: Mapping[str, Any] | None = None
+    rounding: int | str | tuple[Any, ...] | None = None
+    totals: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
+    population: str | None = None
     counterfeits: str | None = None
     value_map: str | Mapping[str, Any] | None = None
     hierarchies: Mapping[str, str | Mapping[str, Any]] | None = None
@@ -130,6 +135,9 @@ class HistoryEntries(Entries):
     kind: str | None = None
     spread: Mapping[str, str] | None = None
     locate: str | None = None
+    suppressed: Mapping[str, Any] | None = None
+    rounding: int | str | tuple[Any, ...] | None = None
+    totals: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
     missing: tuple[str, ...] = ()
     encoding: str | None = None
     link: bool | None = None
@@ -194,6 +202,8 @@ class HistoryEntries(Entries):
         shared = {name: given for name, given in shared.items() if given is not None and given != ()}
         if self.quasi is not None:
             shared["quasi"] = self.quasi
+        if os.path.isdir(entry.file):  # a folder says itself how its counts are printed
+            shared = {name: given for name, given in shared.items() if name not in CountedKind.options}
         if "id" in shared and "id" not in options and self._without_ids(entry, {**shared, **options}):
             del shared["id"]
         found: Release = _call(read_release, entry.file, {**shared, **options}, f"release {number}")
@@ -223,7 +233,10 @@ class HistoryEntries(Entries):
         return register
 
 
-_SHARED = ("id", "sensitive", "group", "quasi", "count", "kind", "spread", "locate", "missing", "encoding", "link")
+_SHARED = (
+    "id", "sensitive", "group", "quasi", "count", "kind", "spread", "locate", "suppressed", "rounding", "totals",
+    "missing", "encoding", "link",
+)  # fmt: skip
 _PATHS = ("values", "counterfeits", "value_map", "link")
 _TABLES = ("hierarchies", "present")
 _FIELDS = [f.name for f in fields(HistoryEntries)]

@@ -23,6 +23,7 @@ from showthrough.knowledge.statement import Statement
 from showthrough.register.leeway import Leeway
 from showthrough.register.locating import names_of
 from showthrough.register.register import PRESENCE, Register
+from showthrough.release.ranged import layers
 from showthrough.release.release import Release
 from showthrough.said import private
 from showthrough.table.frames import need_columns, scalar, to_polars
@@ -152,7 +153,11 @@ class Reader:
                 raise InputError(f"A membership is given for {name!r}, {are}.")
         presence = {} if self.register is None else self.register.presence
         strange = [name for name in presence if name not in names]
-        located = [n for n, r in zip(names, releases, strict=True) if r.roles.id is None and n not in self.membership]
+        located = [
+            n
+            for n, r in zip(names, releases, strict=True)
+            if r.roles.id is None and n not in self.membership and r.part_of is None
+        ]
         unsaid = [name for name in located if name not in presence]
         if strange and unsaid:
             raise InputError(
@@ -198,8 +203,9 @@ class Reader:
 
 
 def telling(releases: Sequence[Release]) -> list[Release]:
-    """The releases that publish values; the others act as registers."""
-    told = [r for r in releases if r.sensitive is not None]
+    """The releases that publish values, each table with its margins behind it; the others act as registers."""
+    own = [r for r in releases if r.part_of is None]  # margins come with their tables
+    told = [layer for r in own if r.sensitive is not None for layer in layers(r)]
     if releases and not told:
         raise InputError("No release has a sensitive column: there is nothing to infer.")
     return told

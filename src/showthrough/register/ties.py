@@ -14,10 +14,16 @@ from showthrough.table.arrays import Flags, Ints
 
 @dataclass(frozen=True)
 class Pool:
-    """Members of some groups whom nobody names: each of them is in one of the groups."""
+    """Members of some groups whom nobody names: each of them is in one of the groups.
+
+    Of a ``spare`` pool there may be fewer: each member is perhaps nobody. With ``outside``, which only margins have,
+    a member may be in no group.
+    """
 
     groups: Ints  # positions among the groups of the release
     members: int
+    spare: bool = False
+    outside: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,7 @@ class Ties:
     pools: tuple[Pool, ...] = ()
     locatability: pl.DataFrame | None = None  # how well persons were located by quasi-identifiers
     unfilled: Unfilled | None = None  # rows that nobody of the register fits
+    like: int | None = None  # of a margin: the place of the release whose pools these are, one by one
 
     @property
     def plain(self) -> bool:

@@ -17,6 +17,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.register.leeway import NEAREST
 from showthrough.register.ties import Pool, Ties, one_each
+from showthrough.release.ranged import sizes
 from showthrough.said import private
 from showthrough.table.codes import NOWHERE, positions
 from showthrough.table.frames import one_kind
@@ -24,9 +25,13 @@ from showthrough.table.ragged import owners, starts
 
 if TYPE_CHECKING:
     from showthrough.register.attribute import Candidates
+    from showthrough.register.membership import Membership
     from showthrough.register.reader import Reader
     from showthrough.register.register import Register
     from showthrough.release.release import Release
+
+
+PRESENT = 1
 
 
 def tie(release: Release, name: str, reader: Reader) -> Ties:
@@ -42,6 +47,36 @@ def tie(release: Release, name: str, reader: Reader) -> Ties:
         group = positions(release.link["group"], release.labels)
         return one_each(release.link["id"], group, _counterfeits(release))
     return _one_per_row(release, name)
+
+
+def tied(releases: Sequence[Release], names: Sequence[str], reader: Reader) -> list[Ties]:
+    """Who can be in which group of each release; margins follow the release that they are margins of."""
+    found: list[Ties] = []
+    for name, release in zip(names, releases, strict=True):
+        if release.part_of is None:
+            found.append(tie(release, name, reader))
+            continue
+        like = next((k for k, r in enumerate(releases[: len(found)]) if r is release.part_of.leaves), None)
+        leaves = release.part_of.leaves
+        own = found[like] if like is not None else tie(leaves, leaves.name or name, reader)
+        found.append(replace(_lifted(own, release.part_of.group), like=like))
+    return found
+
+
+def _lifted(leaves: Ties, group_of: npt.NDArray[np.int64]) -> Ties:
+    """Who can be in which group of a margin: where the leaf groups are that they can be in."""
+    person, to = owners(leaves.start), group_of[leaves.group]
+    outside = leaves.outside.copy()
+    outside[person[to < 0]] = True
+    groups = int(group_of.max(initial=-1)) + 1
+    pair = np.unique(person[to >= 0] * max(groups, 1) + to[to >= 0])
+    count = np.bincount(pair // max(groups, 1), minlength=leaves.ids.len())
+    there = np.flatnonzero(count)
+    pools = []
+    for pool in leaves.pools:
+        own = np.unique(group_of[pool.groups])
+        pools.append(replace(pool, groups=own[own >= 0], outside=bool((own < 0).any())))
+    return Ties(leaves.ids.gather(there), starts(count[there]), pair % max(groups, 1), outside[there], tuple(pools))
 
 
 def _by_membership(release: Release, name: str, reader: Reader) -> Ties:
@@ -102,24 +137,48 @@ def _settled(
     from showthrough.register.membership import membership
 
     rows = release.size.to_numpy().astype(np.int64) - _fakes(release) - strangers
-    settled = membership(fits, rows=rows, present=present)
+    settled = membership(fits, rows=np.maximum(rows, 0), present=present)
     somewhere = np.diff(settled.start) > 0
     start = starts(np.diff(settled.start)[somewhere])
     first, groups = settled.groups_of_component()
     unnamed = settled.anonymous.copy()
     np.add.at(unnamed, settled.component_of_group, strangers)
-    pools = tuple(Pool(groups[first[k] : first[k + 1]], int(unnamed[k])) for k in np.flatnonzero(unnamed))
+    loose = np.bincount(settled.component_of_group, weights=_loose(release), minlength=unnamed.size) > 0
+    pools = tuple(
+        Pool(groups[first[k] : first[k + 1]], int(unnamed[k]), bool(loose[k])) for k in np.flatnonzero(unnamed)
+    )
+    outside = settled.outside | _crowded_out(release, settled, present)
     return Ties(
         ids.gather(np.flatnonzero(somewhere)),
         start,
         settled.group.astype(np.int64),
-        settled.outside[somewhere],
+        outside[somewhere],
         pools + _counterfeits(release),
     )
 
 
+def _crowded_out(release: Release, settled: Membership, present: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """[persons] who may be outside because totals hold fewer than fit below them."""
+    found = np.zeros(present.size, dtype=bool)
+    person = owners(settled.start)
+    for margin in release.margins:
+        total, size = margin.group_of[settled.group], sizes(margin)
+        pair = np.unique(person[total >= 0] * size.size + total[total >= 0])
+        full = np.bincount(pair % size.size, minlength=size.size) > size
+        found[pair[full[pair % size.size]] // size.size] = True
+    return np.asarray(found & (present != PRESENT))
+
+
 def _one_per_row(release: Release, name: str) -> Ties:
-    """Without ids and register: a person per record, known only by its group."""
+    """Without ids and register: a person per record, known only by its group.
+
+    Where counts are ranges nobody knows how many there are: then everybody is unnamed.
+    """
+    if release.upper is not None:
+        size, loose = release.size.to_numpy(), _loose(release)
+        pools = tuple(Pool(np.array([g]), int(size[g]), bool(loose[g])) for g in np.flatnonzero(size))
+        nobody = pl.Series("id", [], dtype=pl.String)
+        return one_each(nobody, np.empty(0, dtype=np.int64), pools)
     rows = release.size.to_numpy().astype(np.int64) - _fakes(release)
     group = owners(starts(rows))
     ids = pl.select((pl.lit(f"{name} #") + pl.int_range(1, group.size + 1).cast(pl.String)).alias("id")).to_series()
@@ -129,6 +188,13 @@ def _one_per_row(release: Release, name: str) -> Ties:
 def _strangers(release: Release, name: str, reader: Reader) -> npt.NDArray[np.int64]:
     """[groups] members whom nobody names, as other releases tell."""
     return np.array(reader.leeway.strangers.get(name, [0] * release.labels.len()), dtype=np.int64)
+
+
+def _loose(release: Release) -> npt.NDArray[np.int64]:
+    """[groups] how many persons more or less each group may hold."""
+    if release.least is None:
+        return np.zeros(release.labels.len(), dtype=np.int64)
+    return (release.size - release.least).to_numpy().astype(np.int64)
 
 
 def _fakes(release: Release) -> npt.NDArray[np.int64]:
@@ -148,4 +214,4 @@ def _counterfeits(release: Release) -> tuple[Pool, ...]:
 
 def located_in(releases: Sequence[Release], reader: Reader) -> list[Ties]:
     """Who can be in which group of each release, one release at a time."""
-    return [tie(r, name, reader) for name, r in zip(reader.names_for(releases), releases, strict=True)]
+    return tied(releases, reader.names_for(releases), reader)

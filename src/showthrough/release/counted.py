@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.release import grouped
+from showthrough.release import grouped, ranged
 from showthrough.release.columns import cell_text, table_of
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.parts import Parts, Source
@@ -23,6 +24,7 @@ class CountedKind(Kind):
     name = "counted"
     shows = Shows.CELLS
     needs = ("sensitive",)
+    options = ("suppressed", "rounding", "totals", "population")
     counts_in_rows = True
 
     def make(self, source: Source) -> Parts:
@@ -35,26 +37,50 @@ class CountedKind(Kind):
         check_parts([*parts_of(roles), ("count", roles.count)])
         grouped.check(source, also=(roles.count,))
         cells = {c: cell_text(source.rows[c], f"{source.where}: column {c!r}") for c in roles.quasi}
-        return grouped.parts_of_counts(source, cells, roles.sensitive)
+        return ranged.parts_of_table(source, cells, roles.sensitive)
 
     def rows(self, release: Release) -> pl.DataFrame:
-        """One row per group and value."""
-        return grouped.count_rows(release)
+        """One row per group and value; of a table with ranges or totals the rows as printed."""
+        printed = release.options.get("rows")
+        if printed is None:
+            return grouped.count_rows(release)
+        columns = [c for c in printed.columns if c in {*_columns(release)}]
+        return table_of({c: printed[c] for c in columns}).sort(columns, nulls_last=True, maintain_order=True)
 
     def by_record(self, release: Release) -> pl.DataFrame:
         """Every row as often as it counts, without the count."""
+        ranged.refuse_ranges(release, "one row for each record")
         rows, count = self.rows(release), release.roles.count
         times = pl.DataFrame({"n": rows[count]}).with_row_index("at")
         at = times.select(pl.col("at").repeat_by("n").explode())["at"]
         return table_of({c: rows[c].alias("cell").gather(at) for c in rows.columns if c != count})
 
     def clues_in(self, clues: Clues) -> int:
-        """A column of counts that the file really has, values, and something that tells groups apart."""
+        """How counts are printed; or a column of counts that is really there, values, and what tells groups apart."""
+        if any(name in clues.options for name in self.options):
+            return 4
         told, columns = clues.roles, clues.columns or ()
         counts = (told.count or "count") in columns and told.id is None and not clues.pair
         groups = told.group is not None or told.quasi is not None
         return 3 if counts and groups and told.sensitive is not None else 0
 
     def entries(self, release: Release) -> dict[str, Any]:
-        """Where the counts stand."""
-        return {"count": release.roles.count}
+        """Where the counts stand and how they are printed."""
+        told = {name: release.options[name] for name in self.options if name in release.options}
+        return {"count": release.roles.count, **{name: _as_entry(entry) for name, entry in told.items()}}
+
+    def options_in(self, columns: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """How counts are printed, as a release.toml says under [columns]."""
+        return ranged.options(**{name: columns[name] for name in self.options if name in columns})
+
+
+def _columns(release: Release) -> list[str | None]:
+    roles = release.roles
+    return [*roles.quasi, roles.group, roles.sensitive, roles.count]
+
+
+def _as_entry(entry: Any) -> Any:
+    """An option as plain data: totals over everything are a list of labels."""
+    if isinstance(entry, Mapping):
+        return {k: list(v) for k, v in entry.items()} if any(entry.values()) else list(entry)
+    return list(entry) if isinstance(entry, tuple) else entry

@@ -114,31 +114,45 @@ def parts_of_rows(source: Source, cells: Mapping[str, pl.Series]) -> Parts:
     return Parts(roles, kept, empty_tally(labels), labels, sizes["n"], fake, person_group=person_group)
 
 
-def parts_of_counts(source: Source, cells: Mapping[str, pl.Series], sensitive: str) -> Parts:
-    """The parts of a release with one row per group and value, and how often it occurs."""
+def parts_of_counts(
+    source: Source,
+    cells: Mapping[str, pl.Series],
+    sensitive: str,
+    ends: tuple[pl.Series, pl.Series, pl.Series] | None = None,
+) -> Parts:
+    """The parts of a release with one row per group and value, and how often it occurs.
+
+    ``ends`` are the least and the greatest count of every row, where counts are not exact, and what totals leave of the
+    greatest.
+    """
     roles, where = source.roles, source.where
     label, labels, kept, seen = group_rows(source, cells)
     value = filled(source.rows, sensitive, lambda row: f"{where}: row {row} is empty in column {sensitive!r}.")
-    tally = pl.DataFrame({"group": label, "value": value, "n": whole(source.rows, roles.count, where)})
+    low, high, room = ends or (whole(source.rows, roles.count, where),) * 3
+    tally = pl.DataFrame({"group": label, "value": value, "n": low, "upper": high, "room": room})
     repeated = tally.select("group", "value").is_duplicated()
     if repeated.any():
-        first, twice, _ = tally.filter(repeated).row(0)
+        first, twice = tally.filter(repeated).row(0)[:2]
         at = labels.index_of(first)
         shown = "" if roles.group is not None else f" ({listed(list(kept.row(at or 0)))})"
         raise ReleaseError(f"{where}: group {named(first)}{shown} lists the value {named(twice)} more than once.")
-    sums = tally.group_by("group").agg(pl.col("n").sum()).sort("group")
-    filled_groups = sums["n"] > 0
+    sums = tally.group_by("group").agg(pl.col("room").sum()).sort("group")
+    filled_groups = sums["room"] > 0
     if not filled_groups.any():
         raise ReleaseError(f"{where}: every count is 0, so nobody is in this release.")
     kept = table_of({c: kept[c].alias("cell").filter(filled_groups) for c in kept.columns})
-    size, tally = sums["n"].filter(filled_groups), tally.filter(pl.col("n") > 0)
+    size, tally = sums["room"].filter(filled_groups), tally.filter(pl.col("room") > 0)
     labels, seen = labels.filter(filled_groups), seen.filter(filled_groups)
     if roles.group is None:  # number the groups that are left
         renamed = pl.DataFrame({"old": labels, "new": pl.Series(range(1, labels.len() + 1), dtype=pl.Int64)})
         new = tally.join(renamed, left_on="group", right_on="old", how="left", maintain_order="left")["new"]
         tally, labels = tally.with_columns(new.alias("group")), renamed["new"]
     fake = counterfeits.read(source.counterfeits, labels, size, roles, where=where)
-    return Parts(roles, kept, ordered(tally), labels, size, fake, source=where, first_row=seen)
+    tally = ordered(tally)
+    upper = None if ends is None else tally["upper"]
+    return Parts(
+        roles, kept, tally.drop("upper", "room"), labels, size, fake, source=where, first_row=seen, upper=upper
+    )
 
 
 def rows(release: Release) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.release.roles import Roles
+from showthrough.release.totals import Margin
 
 
 @dataclass(frozen=True)
@@ -39,3 +40,6 @@ class Parts:
     options: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     first_row: pl.Series | None = None
+    upper: pl.Series | None = None
+    least: pl.Series | None = None
+    margins: tuple[Margin, ...] = ()

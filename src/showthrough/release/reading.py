@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import FileError, InputError
-from showthrough.release import folder, microaggregated
+from showthrough.release import folder, microaggregated, ranged
 from showthrough.release import link as private
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.kinds import KINDS, known_kind
@@ -43,6 +43,10 @@ def read_release(
     ordinal: Mapping[str, Sequence[Any]] | None = None,
     nominal: Sequence[str] = (),
     locate: str = "nearest",
+    suppressed: Mapping[str, Any] | None = None,
+    rounding: Any = None,
+    totals: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    population: str | None = None,
     counterfeits: str | os.PathLike[str] | None = None,
     value_map: str | os.PathLike[str] | Mapping[Any, Any] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -63,7 +67,8 @@ def read_release(
     maps columns to a `Hierarchy`, an ARX hierarchy file or a nested dict. ``counterfeits`` is a file
     with groups and counts; ``value_map`` one with two columns, published value and common value, below
     a header of any names (or a mapping). Quasi-identifiers that read as one of ``missing`` (such as "?")
-    are suppressed cells, as the usual marks are. ``link`` is the file of the publisher's private link (id,
+    are suppressed cells, as the usual marks are. ``suppressed``, ``rounding``, ``totals`` and ``population`` say how
+    a table of counts is printed, as in `Release.counted`. ``link`` is the file of the publisher's private link (id,
     group); True takes the one beside a release folder.
     """
     source = os.fspath(path)
@@ -79,15 +84,17 @@ def read_release(
         marks = {column: tuple(getattr(info, "missing", ())) for column, info in described.items()}
         plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks), "link": link}
         options = {**microaggregated.options(ordinal, nominal), "locate": locate}
+        options |= ranged.options(suppressed, rounding, totals, population)
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
         loaded = replace(loaded, domain=_declared(loaded, described))
     if hierarchies is not None:
         loaded = replace(loaded, hierarchies=Frozen({c: as_hierarchy(h) for c, h in hierarchies.items()}))
-    if value_map is None:
-        return loaded
-    coding = value_map if isinstance(value_map, Mapping) else read_value_map(value_map, encoding=encoding)
-    return loaded.recoded(coding)
+    return loaded if value_map is None else loaded.recoded(_coding(value_map, encoding))
+
+
+def _coding(value_map: str | os.PathLike[str] | Mapping[Any, Any], encoding: str | None) -> Mapping[Any, Any]:
+    return value_map if isinstance(value_map, Mapping) else read_value_map(value_map, encoding=encoding)
 
 
 def fill_roles(given: Given, described: Mapping[str, Any]) -> Given:

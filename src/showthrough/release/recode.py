@@ -11,6 +11,7 @@ import polars as pl
 
 from showthrough.errors import FileError, ReleaseError
 from showthrough.release.columns import filled, gaps, group_sizes, listed, named, ordered
+from showthrough.release.ranged import refuse_ranges
 from showthrough.table.files import read_table
 from showthrough.table.frames import scalar, to_polars
 
@@ -23,6 +24,7 @@ def recoded(release: Release, mapping: Mapping[Any, Any]) -> Release:
     where = release.name or "The release"
     if release.roles.sensitive is None:
         raise ReleaseError(f"{where} has no values to rename.")
+    refuse_ranges(release, "another coding of its values")
     old = release.tally["value"].unique().sort()
     by_text = {_text(key): new for key, new in mapping.items()}
     found = {v: mapping[v] if v in mapping else by_text.get(_text(v)) for v in old.to_list()}

@@ -12,13 +12,14 @@ import polars as pl
 from showthrough.errors import ReleaseError
 from showthrough.release import counterfeits as fakes
 from showthrough.release import link as private
-from showthrough.release import microaggregated, recode
+from showthrough.release import microaggregated, ranged, recode
 from showthrough.release.columns import group_sizes, table_of
 from showthrough.release.kind import Kind
 from showthrough.release.kinds import KINDS
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles as Roles
 from showthrough.release.roles import make_roles
+from showthrough.release.totals import Margin
 from showthrough.table.frames import to_polars
 from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import as_hierarchy
@@ -61,6 +62,11 @@ class Release:
     domain: tuple[Any, ...] = ()  # values that the publisher declares possible, whether they occur or not
     source: str = ""  # the file, for messages
     first_row: pl.Series | None = None  # where each group first stands in it, from 0, for messages
+    upper: pl.Series | None = None  # the greatest count of each row of ``tally``, whose n is the least; None: exact
+    least: pl.Series | None = None  # then ``size`` is the greatest size of each group, and this the least
+    margins: tuple[Margin, ...] = ()  # its totals
+    covers: Mapping[Any, tuple[Any, ...]] = field(default_factory=_nothing)  # values that stand for one of several
+    part_of: ranged.PartOf | None = None  # of a margin that stands for itself
 
     def __post_init__(self) -> None:
         if self.labels.dtype == pl.Null:
@@ -139,6 +145,10 @@ class Release:
         quasi: Sequence[str] | None = None,
         group: str | None = None,
         count: str = "count",
+        suppressed: Mapping[str, Any] | None = None,
+        rounding: Any = None,
+        totals: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        population: str | None = None,
         name: str = "",
         date: str | None = None,
         parameters: Mapping[str, Any] | None = None,
@@ -147,12 +157,16 @@ class Release:
     ) -> Release:
         """Take a count table from a frame: a row per group (or cells) and value with how often it occurs.
 
-        ``quasi`` defaults to all other columns; groups are as in `generalized`.
+        ``quasi`` defaults to all other columns; groups are as in `generalized`. ``suppressed`` says what marks in
+        the column of counts stand for, ``rounding`` the base that counts are rounded to, perhaps with its rule
+        ("conventional", "random", "up", "down"); ``<5``, ``5-9`` and ``100+`` say it themselves. Rows with one of
+        the labels ``totals`` are sums of others. Tables of one ``population`` count the same persons.
         """
         rows = to_polars(frame)
         others = [c for c in rows.columns if c != str(count)]
         roles = make_roles(others, sensitive=sensitive, group=group, quasi=quasi, count=count)
-        source = Source(rows, roles, name or "The release", counterfeits=counterfeits)
+        options = ranged.options(suppressed, rounding, totals, population)
+        source = Source(rows, roles, name or "The release", counterfeits=counterfeits, options=options)
         return from_source("counted", source).called(name, date, parameters, hierarchies)
 
     @classmethod
@@ -224,8 +238,13 @@ class Release:
         return self.roles.sensitive
 
     @property
+    def ranged(self) -> bool:
+        """Whether it hides or rounds counts, or has totals."""
+        return self.upper is not None
+
+    @property
     def members(self) -> int:
-        """How many persons are in the release: published records without counterfeits."""
+        """How many persons are in the release, at most: published records without counterfeits."""
         return int(self.size.sum()) - int(self.counterfeits["n"].sum())
 
     def sizes(self) -> pl.DataFrame:
@@ -256,8 +275,13 @@ class Release:
         return replace(self, link=checked)
 
     def counts(self) -> pl.DataFrame:
-        """What is published of each group: group, value, n."""
-        return self.tally
+        """What is published of each group: group, value, n; where counts are ranges also lower and upper, and n is
+        null where these differ.
+        """
+        if self.upper is None:
+            return self.tally
+        exact = pl.when(pl.col("n") == self.upper).then("n").alias("n")
+        return self.tally.select("group", "value", exact, pl.col("n").alias("lower"), self.upper.alias("upper"))
 
     def cells(self) -> pl.DataFrame:
         """What is published of each group beside its values: group, then the quasi-identifiers.
@@ -336,6 +360,11 @@ class Release:
                 "hierarchies": {c: list(h.levels) for c, h in self.hierarchies.items()},
                 "locate": self.locate,
                 "ordinal": self.ordinal,
+                **(
+                    {"printed": as_set(self.to_frame()), "options": plain(self.form.entries(self))}
+                    if self.ranged
+                    else {}
+                ),
                 "domain": sorted(str(value) for value in self.domain),
             }
         )

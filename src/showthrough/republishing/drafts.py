@@ -13,8 +13,9 @@ import polars as pl
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.inference.draft import Draft
+from showthrough.inference.earlier import required
 from showthrough.inference.infer import first_draft
-from showthrough.inference.posterior import Posterior, required
+from showthrough.inference.posterior import Posterior
 from showthrough.progress import Progress
 from showthrough.register.reader import Reader
 from showthrough.republishing.past import Past

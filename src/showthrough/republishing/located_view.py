@@ -17,8 +17,9 @@ import polars as pl
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
+from showthrough.inference.earlier import required
 from showthrough.inference.infer import infer
-from showthrough.inference.posterior import Posterior, required
+from showthrough.inference.posterior import Posterior
 from showthrough.progress import Progress
 from showthrough.register.locating import locate, names_of
 from showthrough.register.register import Register

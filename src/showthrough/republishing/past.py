@@ -11,6 +11,7 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ChangedValueError, InputError
+from showthrough.release.ranged import refuse_ranges
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.codes import positions
@@ -55,6 +56,8 @@ class Past:
             raise InputError("Persons are found in earlier releases by their ids: name the id column.")
         if history and table.sensitive is None:
             raise InputError("Re-publishing is about values: name the sensitive column.")
+        for release in history:
+            refuse_ranges(release, "re-publishing")
         values, codes = _values(table, history)
         value = codes[0][table.value].astype(np.int32)
         signature, last = np.full(table.rows, -1, dtype=np.int64), np.full(table.rows, -1, dtype=np.int64)

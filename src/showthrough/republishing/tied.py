@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.table import Table
+from showthrough.inference.earlier import required
 from showthrough.inference.infer import infer
-from showthrough.inference.posterior import Posterior, required
+from showthrough.inference.posterior import Posterior
 from showthrough.progress import Progress
 from showthrough.register.informing import informed
 from showthrough.register.locating import names_of

@@ -8,8 +8,9 @@ from typing import Any
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, NotConvergedError, ReleaseError
+from showthrough.inference.earlier import required
 from showthrough.inference.infer import infer
-from showthrough.inference.posterior import Posterior, required
+from showthrough.inference.posterior import Posterior
 from showthrough.progress import Progress
 from showthrough.register.register import Register
 from showthrough.release.release import Release

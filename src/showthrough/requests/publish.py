@@ -93,7 +93,8 @@ class PublishRequest(Entries):
     def files(self) -> list[Path]:
         """Everything that is read."""
         named = (
-            self.table, self.population, self.plan, self.prior, *self.knowledge, *self.hierarchies.values(), *self.history
+            self.table, self.population, self.plan, self.prior,
+            *self.knowledge, *self.hierarchies.values(), *self.history,
         )  # fmt: skip
         return [Path(name) for name in named if name is not None]
 
