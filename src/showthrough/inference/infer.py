@@ -55,10 +55,11 @@ def infer(
     wanted = Wanted(Changed.of(changed), contradictions)
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds >= 0:
         raise ParameterError(f"seconds is a number of 0 or more, not {seconds!r}.", parameters=("seconds",))
+    log = Log.of(progress, seconds)  # the time begins
     given = listed(releases)
     told = telling(given)
     reader = Reader.of(given, register=register, membership=membership, domain=domain).checked(told)
-    solved, certificate = answer(reader, told, wanted, Log.of(progress, seconds))
+    solved, certificate = answer(reader, told, wanted, log)
     return Posterior(certificate, solved, Here(wanted, seconds))
 
 
@@ -74,7 +75,7 @@ class Here:
         h = solved.history
         reader = h.reader.called([h.names[r] for r in releases])
         wanted = replace(self.wanted, changed=told_from(h, list(releases)))
-        log = Log.of(None, self.seconds) if clock is None else Log(clock.progress, clock)
+        log = Log.of(None, self.seconds) if clock is None else Log.of(clock.progress, clock.left())
         return answer(reader, [h.releases[r] for r in releases], wanted, log)
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:
