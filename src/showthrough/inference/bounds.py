@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _SNAP = 1e-9
 _CHUNK = 400  # variables per job, so that one large component is shared out too
+_PER_TERM = 2e-5  # seconds that a program takes for each of its terms, at least
 _LOOK = 0.2  # seconds between looks at the clock while other processes work
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -103,7 +104,7 @@ def limits(
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Limits:
     """Bounds per pair; only those of the asked signatures are made sharp, as far as time allows."""
-    face, pairs, problem, known = solved.face, solved.pairs, solved.problem, solved.intervals
+    face, pairs, problem, known = solved.face, solved.pairs, solved.problem, solved.intervals(clock)
     asked = np.zeros(problem.signatures, dtype=bool)
     asked[signatures] = True
     asked &= solved.speaking
@@ -112,7 +113,7 @@ def limits(
     reduced = reduce(problem, face.alive, face.rows)
     if reduced.components:
         _closed_form(reduced, problem, Limits(lower, upper, sharp))
-        jobs = [] if clock.over else list(_jobs(reduced, problem, asked, known))
+        jobs = [] if clock.over else list(_jobs(reduced, problem, asked, known, clock))
         for done, found in enumerate(_results(jobs, workers, clock), start=1):
             at = found.variable
             lower[at], upper[at] = np.maximum(lower[at], found.lower), np.minimum(upper[at], found.upper)
@@ -154,16 +155,22 @@ def _alone(reduced: Reduced, problem: Problem) -> Flags:
     return single
 
 
-def _jobs(reduced: Reduced, problem: Problem, asked: Flags, known: Intervals) -> Iterator[Job]:
-    """Components without a closed form, the smallest first, in chunks of variables that were asked for."""
+def _jobs(reduced: Reduced, problem: Problem, asked: Flags, known: Intervals, clock: Clock) -> Iterator[Job]:
+    """Components without a closed form, the smallest first, in chunks of variables that were asked for.
+
+    Those of which not even one program would end in time are left out.
+    """
     concerned = np.zeros(reduced.components, dtype=bool)
     signature = problem.signature[reduced.variable_of[reduced.start[:-1]]]
     concerned[reduced.signature_component[asked[signature]]] = True
     several = reduced.restrict(concerned & ~_alone(reduced, problem))
     for alone in sorted(several.parts(), key=lambda part: part.rows.terms) if several.components else ():
+        if alone.rows.terms * _PER_TERM > clock.left():
+            return
         wanted, own = np.flatnonzero(asked[problem.signature[alone.variable_of]]), alone.variable_of
+        least, most = known.least[own], known.most[own]
         for first in range(0, wanted.size, _CHUNK):
-            yield Job(alone, wanted[first : first + _CHUNK], known.least[own], known.most[own])
+            yield Job(alone, wanted[first : first + _CHUNK], least, most)
 
 
 def _results(jobs: list[Job], workers: int, clock: Clock) -> Iterator[Sharpened]:

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from showthrough.progress import Progress
 
-_GRACE = 0.2
-_OVERRUN = 1.0  # seconds that a program may take beyond its time
+_GRACE = 0.1  # of the time that was spent
+_OVERRUN = 0.3  # seconds that a program may take beyond its time
 _LOOK = 0.05  # seconds between looks at whoever listens
 T = TypeVar("T")
 
@@ -25,7 +25,8 @@ class Clock:
 
     def __init__(self, seconds: float = math.inf, progress: Progress | None = None) -> None:
         self.progress = Progress() if progress is None else progress
-        self._seconds, self._end = seconds, time.monotonic() + seconds
+        self._start = time.monotonic()
+        self._end = self._start + seconds
 
     @property
     def over(self) -> bool:
@@ -40,8 +41,8 @@ class Clock:
         return max(0.0, min(most, self._end - time.monotonic()))
 
     def grace(self) -> Clock:
-        """A little more time, to finish what was begun when this clock is over."""
-        return Clock(_GRACE * self._seconds)
+        """A little more time, to finish what was begun when this clock is over: a part of what was spent."""
+        return Clock(_GRACE * (time.monotonic() - self._start))
 
     def at_most(self, seconds: float) -> Clock:
         """A clock for a part of the work that ends no later than this one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
 
 import numpy as np
@@ -35,18 +36,20 @@ def close_by_flow(face: Face, free: Remaining | None = None, clock: Clock | None
     flows: dict[tuple[int, int], flow.PairFlow] = {}
     pairs = linked_pairs(face.problem) if free.variable.size else []
     seen = dict.fromkeys(pairs, -1)
+    slowest = 0.0  # seconds of a flow, which takes no word until it is done: none is begun that may not end in time
     while True:
         before = int(face.alive.sum())
         if any(not clock.over and take_seats(face, own) for own in seated_releases(face)):
             free = propagate(face)
         for number, pair in enumerate(pairs):
             clock.progress.count(number, len(pairs))
-            if seen[pair] != len(face.steps) and not clock.over:
-                seen[pair] = len(face.steps)
+            if seen[pair] != len(face.steps) and clock.left() > slowest:
+                seen[pair], began = len(face.steps), time.monotonic()
                 if _flow_step(face, free, pair, flows):
                     free = propagate(face)
+                slowest = max(slowest, time.monotonic() - began)
         after = int(face.alive.sum())
-        if before - after <= after // _NEXT_TO_NOTHING or clock.over:
+        if before - after <= after // _NEXT_TO_NOTHING or clock.left() <= slowest:
             return free
 
 

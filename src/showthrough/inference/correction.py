@@ -89,11 +89,7 @@ class _Correction:
     def _begin(self, shares: Reals, g: Reals) -> None:
         self.shares, self.mass = shares, self.kernel.mass(shares)
         self.x, self.g, self.direction = self.mass, g, np.zeros(self.problem.rows.size)
-        self.missed = self._largest(g)
-
-    def _largest(self, rows: Reals) -> Reals:
-        """[k] the largest entry of each component."""
-        return np.maximum.reduceat(np.abs(rows), self.kernel.component_start)
+        self.missed = self.kernel.largest(g)
 
     def doubtful(self) -> Flags:
         """[terms] what is not clearly above the residual of its component."""
@@ -117,7 +113,7 @@ class _Correction:
             d = system.solve(right, relative=enough, clock=clock)
             moved = self.x + self.mass * kernel.tangent(self.shares, d)
             left = kernel.missed(self.point, kernel.gather(moved), self.mu)
-            missed = self._largest(left)
+            missed = kernel.largest(left)
             going &= missed < self.missed
             rows, terms = kernel.on_rows(going), going[owner]
             self.x, self.g = np.where(terms, moved, self.x), np.where(rows, left, self.g)
@@ -129,7 +125,7 @@ class _Correction:
         problem, variables = self.problem, self.problem.rows.variables
         self.x = np.where(self.x < _ROUNDING, 0.0, self.x)
         self.g = self.kernel.missed(self.given, self.kernel.gather(self.x), self.mu)
-        self.missed = self._largest(self.g)
+        self.missed = self.kernel.largest(self.g)
         one = np.abs(sum_by(problem.signature, self.x[:variables], problem.weight.size) - 1)
         np.maximum.at(self.missed, problem.signature_component, one)
         for seats in problem.rows.seats:

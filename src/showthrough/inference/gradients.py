@@ -9,7 +9,7 @@ from showthrough.inference.kernel import Kernel
 from showthrough.inference.passes import Stretch
 from showthrough.table.arrays import Reals
 
-_CG_LIMIT = 2000
+_CG_LIMIT = 8000  # steps; begun again after fewer, the method would learn its slow directions anew each time
 _RUNAWAY = 1e6
 _RIDGE = 1e-9  # of the diagonal
 _VANISHED = 1e-13  # persons; rows of which less is left take part as if it were this much

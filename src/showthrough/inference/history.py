@@ -310,9 +310,9 @@ class CandidateSets:
                 mine = np.flatnonzero(several & (length == size) & (outside == maybe))
                 if mine.size:
                     lists = group[start[mine][:, None] + np.arange(size)]
-                    distinct, which = np.unique(lists, axis=0, return_inverse=True)
-                    numbers = np.array([self._number(own, maybe) for own in distinct])
-                    code[mine] = numbers[which.ravel()]
+                    first, which = _distinct(lists)
+                    numbers = np.array([self._number(lists[k], maybe) for k in first.tolist()])
+                    code[mine] = numbers[which]
         return code
 
     def code_of(self, groups: Ints, *, maybe: bool = False) -> int:
@@ -331,6 +331,19 @@ class CandidateSets:
             self._known[key] = self._groups + len(self._sets)
             self._sets.append(own)
         return self._known[key]
+
+
+def _distinct(lists: Ints) -> tuple[Ints, Ints]:
+    """Where each distinct row of a table stands first, and which of them each row is.
+
+    Rows are told apart by a random sum, which wraps around; equal sums of different rows are seen, and then they are
+    sorted.
+    """
+    factors = np.random.default_rng(0).integers(-(2**62), 2**62, lists.shape[1]) | 1
+    _, first, which = np.unique(lists.astype(np.int64) @ factors, return_index=True, return_inverse=True)
+    if (lists != lists[first[which]]).any():
+        _, first, which = np.unique(lists, axis=0, return_index=True, return_inverse=True)
+    return first, which.ravel()
 
 
 def refuse_blanks(entries: pl.Series, what: str) -> None:

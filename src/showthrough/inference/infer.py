@@ -66,11 +66,12 @@ def infer(
     wanted = Wanted(Changed.of(changed), contradictions)
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds >= 0:
         raise ParameterError(f"seconds is a number of 0 or more, not {seconds!r}.", parameters=("seconds",))
+    log = Log.of(progress, seconds)  # the time begins
     given = listed(releases)
     told = telling(given)
     beside = {"register": register, "membership": membership, "domain": domain}
     reader = Reader.of(given, **beside, knowledge=knowledge, prior=prior, elastic=elastic).checked(told)
-    solved, certificate = answer(informed(reader, given), told, wanted, Log.of(progress, seconds))
+    solved, certificate = answer(informed(reader, given), told, wanted, log)
     return Posterior(certificate, solved, Here(wanted, seconds))
 
 
@@ -86,7 +87,7 @@ class Here:
         h, layers = solved.history, solved.history.layers_of(releases)
         reader = h.reader.called([h.names[r] for r in layers])
         wanted = replace(self.wanted, changed=told_from(h, layers))
-        log = Log.of(None, self.seconds) if clock is None else Log(clock.progress, clock)
+        log = Log.of(None, self.seconds) if clock is None else Log.of(clock.progress, clock.left())
         return answer(reader, [h.releases[r] for r in layers], wanted, log)
 
     def extend(self, solved: Solved, release: Release, progress: Progress) -> tuple[Solved, Certificate]:

@@ -26,6 +26,7 @@ from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 
 _ROUNDS = 100
 _OUTWARDS = 1e-9  # of what a statement adds up to
+_BEYOND = 1.0  # persons past what a term can hold: where empty intervals end
 _ANY = 1e300  # persons; no limit, and still a number
 _WHOLE = 1e-10  # of what may be rounded: nearer to a whole number than anything that was moved outwards
 
@@ -47,24 +48,37 @@ class Intervals:
 
 
 def intervals(face: Face, clock: Clock | None = None) -> Intervals:
-    """Rounds over all rows until nothing changes or time is over; the first is always made.
+    """Rounds over all rows until nothing changes or time is over; the first is always made."""
+    return Narrowing(face).within(clock or Clock())
 
-    Where an interval is empty the releases contradict each other: nothing is said of anybody on that island.
-    """
-    problem, clock = face.problem, clock or Clock()
-    found = _Rounds(face)
-    for _ in range(_ROUNDS if problem.variables else 0):
-        if not found.round() or clock.over:
-            break
-    variables = problem.variables
-    least, most = found.least[:variables], found.most[:variables]
-    empty = found.owner[np.flatnonzero(found.least > found.most + (0.0 if found.whole else _OUTWARDS))]
-    if empty.size:
-        island = islands.label(problem)
-        open_again = np.isin(island, island[problem.signature[empty]])[problem.signature]
-        least[open_again] = 0.0
-        most[open_again] = problem.weight[problem.signature[open_again]]
-    return Intervals(least, most)
+
+class Narrowing:
+    """Bounds that become narrower for as long as somebody has time, and are kept from one time to the next."""
+
+    def __init__(self, face: Face) -> None:
+        self.problem, self._rounds = face.problem, _Rounds(face)
+        self._left = _ROUNDS if face.problem.variables else 0
+        self._begun = False
+
+    def within(self, clock: Clock) -> Intervals:
+        """Further rounds until nothing changes or time is over; the very first is always made.
+
+        Where an interval is empty the releases contradict each other: nothing is said of anybody on that island.
+        """
+        while self._left and not (self._begun and clock.over):
+            self._begun, self._left = True, self._left - 1
+            if not self._rounds.round():
+                self._left = 0
+        problem, found = self.problem, self._rounds
+        variables = problem.variables
+        least, most = found.least[:variables].copy(), found.most[:variables].copy()
+        empty = found.owner[np.flatnonzero(found.least > found.most + (0.0 if found.whole else _OUTWARDS))]
+        if empty.size:
+            island = islands.label(problem)
+            open_again = np.isin(island, island[problem.signature[empty]])[problem.signature]
+            least[open_again] = 0.0
+            most[open_again] = problem.weight[problem.signature[open_again]]
+        return Intervals(least, most)
 
 
 class _Rounds:
@@ -78,6 +92,7 @@ class _Rounds:
         self.most: Reals = problem.weight[problem.signature[self.owner]].astype(np.float64)
         self.most[~face.alive] = 0.0
         self.changed, self.whole = False, bool((np.abs(self.rows.stated.coefficient) <= 1).all())
+        self.largest = float(problem.weight.max(initial=0)) + _BEYOND
 
     def round(self) -> bool:
         """Look once at every row; says whether anything became narrower."""
@@ -95,6 +110,9 @@ class _Rounds:
             least, most = _snapped(least), _snapped(most)
         old_least, old_most = self.least[terms], self.most[terms]
         least, most = np.maximum(old_least, least), np.minimum(old_most, most)
+        # an interval that is empty stays so; without an end it would run off, and take others with it
+        np.minimum(least, self.largest, out=least)
+        np.maximum(most, -_BEYOND, out=most)
         self.changed |= bool((least > old_least).any() or (most < old_most).any())
         self.least[terms], self.most[terms] = least, most
 

@@ -58,6 +58,10 @@ class Kernel:
         """[k] sum over the rows of each component."""
         return np.add.reduceat(rows, self.component_start)
 
+    def largest(self, rows: Reals) -> Reals:
+        """[k] the largest entry of each component, whatever its sign."""
+        return np.maximum.reduceat(np.abs(rows), self.component_start)
+
     def inner(self, a: Reals, b: Reals) -> Reals:
         """[k] the inner product of two row vectors in each component."""
         return self.sum_up(lambda stretch: stretch.inner(a, b))

@@ -16,12 +16,16 @@ from showthrough.progress import Progress, Tally
 from showthrough.table.arrays import Flags
 
 
+_SEARCHING = 0.85  # of the time; the rest is for correcting, checking and quick bounds
+
+
 @dataclass
 class Log:
-    """Seconds per stage and the effort spent; ``clock`` is asked before more is."""
+    """Seconds per stage and the effort spent; ``clock`` is asked before more is, ``whole`` when all must be done."""
 
     progress: Progress = field(default_factory=Progress)
     clock: Clock = field(default_factory=Clock)
+    whole: Clock = field(default_factory=Clock)
     seconds: dict[str, float] = field(default_factory=dict)
     newton_steps: int = 0
     passes: int = 0
@@ -32,7 +36,7 @@ class Log:
     def of(cls, told: Progress | Callable[[str], None] | None, seconds: float) -> Log:
         """A log for so many seconds."""
         progress = Progress.of(told)
-        return cls(progress, Clock(seconds, progress))
+        return cls(progress, Clock(_SEARCHING * seconds, progress), Clock(seconds, progress))
 
     @contextmanager
     def at_most(self, seconds: float) -> Iterator[None]:

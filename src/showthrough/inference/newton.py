@@ -40,6 +40,9 @@ _FLOOR = 1e-300
 DAMPED = 1e-2  # of the diagonal: how much to damp at first where many zeros may be forced
 _LEAST_DAMPED = 1e-7  # the least damping that makes a difference
 _MOST_DAMPED = 10.0
+_DEAR = 100  # passes of a step that is worth a few more to go further
+_STEEP = 0.2  # of the slope at the start, after a whole step: quadratic convergence leaves next to nothing
+_LENGTHS = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 
 
 @dataclass
@@ -107,8 +110,8 @@ def solve(
             part, passes = part.restrict(keep), passes + kernel.passes
             kernel = Kernel(part, ease=ease)
         move = _newton_step(kernel, mu[rows], here, (diagonal, damped[rows][kernel.component_start]), clock)
-        step[rows], here, damped[rows] = move.step, move.there, kernel.on_rows(move.damping)
-        mu[rows] += step[rows]
+        step[rows], here, damped[rows] = move.once, move.there, kernel.on_rows(move.damping)
+        mu[rows] += move.step
         steps += 1
     return Solution(mu, step, converged, near, steps, passes + kernel.passes, damped)
 
@@ -135,17 +138,18 @@ def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> tuple[Flags, Flag
     """Which components the linear correction can finish: what is missing is small in persons, and in nats too."""
     nats = kernel.per_component(g**2 / np.maximum(diagonal, _FLOOR))
     scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.count, kernel.component_start))
-    near = np.maximum.reduceat(np.abs(g), kernel.component_start) <= RESIDUAL * scale
+    near = kernel.largest(g) <= RESIDUAL * scale
     return near, np.asarray(near & (nats <= NATS * scale))
 
 
 @dataclass(frozen=True)
 class _Move:
-    """A step, the point it leads to, and the damping for the next, per component."""
+    """A step, the point it leads to, and the damping for the next, per component; ``once`` if it was not made longer."""
 
     step: Reals
     there: Point
     damping: Reals
+    once: Reals
 
 
 def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Reals], clock: Clock) -> _Move:
@@ -154,7 +158,7 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     Where the last step was cut short or gained less than the quadratic model said, the next one is damped more:
     directions without curvature would saturate the softmax, and what saturates is slow to come back.
     """
-    diagonal, damping = metric
+    (diagonal, damping), passes = metric, kernel.passes
     size = np.sqrt(kernel.per_component(here.g**2))
     typical = size / np.sqrt(kernel.component_rows)
     moving, enough = here.without_resting(diagonal), np.clip(np.sqrt(typical), 1e-2, 0.1)
@@ -188,7 +192,42 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     promised = -(slope + 0.5 * kernel.inner(d, kernel.hessian(here.x, d)))
     telling = promised > 1e3 * rounding
     gained = np.divide(here.F - there.F, promised, out=np.ones_like(promised), where=telling)
-    return _Move(step, there, _damped(damping, cut, gained))
+    once, whole = step, (length == 1) & ~cut
+    if kernel.upper is None and kernel.passes - passes > _DEAR and not clock.over:
+        step, there = _longer(kernel, mu, d, _Stride(whole, slope, step, there), here.F)
+    return _Move(step, there, _damped(damping, cut, gained), once)
+
+
+@dataclass(frozen=True)
+class _Stride:
+    """A step that is made, its point and slope; ``free`` are components that went the whole length."""
+
+    free: Flags
+    slope: Reals
+    step: Reals
+    there: Point
+
+
+def _longer(kernel: Kernel, mu: Reals, d: Reals, made: _Stride, before: Reals) -> tuple[Reals, Point]:
+    """Go on along a dear direction for as long as counts are met better and F stays below what it was before.
+
+    A probability that is next to nothing falls by the factor e with each Newton step: a longer step saves many. What
+    it does to the rest the next step undoes.
+    """
+    step, there = made.step, made.there
+    going = made.free & (kernel.per_component(there.g * d) < _STEEP * made.slope)
+    missed = kernel.largest(there.g)
+    for length in _LENGTHS:
+        if not going.any():
+            break
+        tried = np.where(kernel.on_rows(going), length * d, step)
+        point = kernel.at(mu + tried)
+        now = kernel.largest(point.g)
+        going &= (now < missed) & (point.F <= before)
+        if going.any():
+            step, missed = np.where(kernel.on_rows(going), tried, step), np.where(going, now, missed)
+            there = point if going.all() else kernel.at(mu + step)
+    return step, there
 
 
 def _damped(damping: Reals, cut: Flags, gained: Reals) -> Reals:

@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from showthrough.inference import graphs
+from showthrough.inference.clock import Clock
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import ranks
@@ -30,6 +31,7 @@ SCALES = (1, 2, 4, 12, 60, 1000, 30_000)
 _ROUNDS = 60
 _MOST_EQUATIONS = 250_000  # that are left after contracting
 _EFFORT = 6_000_000  # terms touched while eliminating
+_LOOK = 200  # equations between looks at the clock
 _LARGEST = 2**40  # weight worth trying
 
 Equation = dict[int, int]
@@ -61,18 +63,21 @@ class Projection:
         return np.array(whole, dtype=np.int64)[self.label]
 
 
-def whole_directions(problem: Reduced, falling: Flags, d: Reals) -> Iterator[Ints]:
+def whole_directions(problem: Reduced, falling: Flags, d: Reals, clock: Clock | None = None) -> Iterator[Ints]:
     """[rows] whole vectors near multiples of d in which everything that does not fall stays."""
-    found = _project(problem, falling, d)
-    if found is not None:
-        yield from (w for w in map(found.whole, SCALES) if w is not None and w.any())
+    clock = clock or Clock()
+    found = _project(problem, falling, d, clock)
+    for scale in SCALES if found is not None else ():
+        whole = None if clock.over or found is None else found.whole(scale)
+        if whole is not None and whole.any():
+            yield whole
 
 
-def _project(problem: Reduced, falling: Flags, d: Reals) -> Projection | None:
-    """None if more equations are left than it is worth to eliminate."""
+def _project(problem: Reduced, falling: Flags, d: Reals, clock: Clock) -> Projection | None:
+    """None if more equations are left than it is worth to eliminate, or than there is time for."""
     rows = problem.rows
     same, sums = _equations(problem, falling)
-    for _ in range(_ROUNDS):
+    for _ in range(0 if clock.over else _ROUNDS):
         count, label = graphs.components(rows.size + 1, *same)
         still = int(label[-1])
         moving = sp.csr_array(
@@ -93,7 +98,7 @@ def _project(problem: Reduced, falling: Flags, d: Reals) -> Projection | None:
         sums = sums[np.flatnonzero(size)]
     else:
         return None
-    solved = None if equations is None else _eliminated(equations)
+    solved = None if equations is None else _eliminated(equations, clock)
     if solved is None:
         return None
     target = sum_by(label[:-1], d, count) / np.maximum(np.bincount(label[:-1], minlength=count), 1)
@@ -158,8 +163,8 @@ def _distinct(left: sp.csr_array, size: Ints) -> list[Equation] | None:
     return [dict(zip(left.indices[s].tolist(), left.data[s].tolist(), strict=True)) for s in spans]
 
 
-def _eliminated(equations: list[Equation]) -> list[tuple[int, Equation]] | None:
-    """Solve each equation for one of its classes, short equations first; None if that takes too much effort.
+def _eliminated(equations: list[Equation], clock: Clock | None = None) -> list[tuple[int, Equation]] | None:
+    """Solve each equation for one of its classes, short equations first; None if that takes too much effort or time.
 
     What is solved later is not put into what was solved before: going backwards gives all values.
     """
@@ -179,6 +184,8 @@ def _eliminated(equations: list[Equation]) -> list[tuple[int, Equation]] | None:
         done.add(k)
         if not equation:
             continue
+        if len(solved) % _LOOK == 0 and clock is not None and clock.over:
+            return None
         pivot = min(equation, key=lambda c: (abs(equation[c]), len(holders[c]), c))
         solved.append((pivot, equation))
         for c in equation:

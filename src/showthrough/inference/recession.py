@@ -44,9 +44,12 @@ class Found:
     zeros: Ints
 
 
-def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None) -> Found:
-    """Turn a Newton direction into proven zeros; programs for single clusters end with the clock."""
+def prove(
+    problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None, programs: Clock | None = None
+) -> Found:
+    """Turn a Newton direction into proven zeros; programs for single clusters have a clock of their own."""
     clock = clock or Clock()
+    programs = programs or clock
     flat = without_group_constants(problem, d)
     drops = _drops(problem, flat)
     falling = (drops > FALLING) & (mass < SMALL)
@@ -57,10 +60,10 @@ def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None) -
         found.accept(candidate)
     unclear = int(((drops > _UNCLEAR) & ~falling).sum())
     if found.open.any() and unclear <= max(_FEW, _HARDLY_ANY * problem.rows.terms):
-        better = _projected(problem, falling, flat, more_than=int(found.zeros.sum()))
+        better = _projected(problem, falling, flat, clock, more_than=int(found.zeros.sum()))
         if better is not None:
             return better.found()
-    for candidate in _by_programs(patch, np.flatnonzero(found.open), asked, clock):
+    for candidate in _by_programs(patch, np.flatnonzero(found.open), asked, programs):
         found.accept(candidate)
     return found.found()
 
@@ -100,12 +103,12 @@ def _overfull(problem: Reduced, flat: Reals) -> tuple[Ints, Ints] | None:
     return None
 
 
-def _projected(problem: Reduced, falling: Flags, flat: Reals, *, more_than: int) -> _Weighings | None:
+def _projected(problem: Reduced, falling: Flags, flat: Reals, clock: Clock, *, more_than: int) -> _Weighings | None:
     """The first whole direction near the given one that proves all that falls, or else the one that proves most."""
     from showthrough.inference.projection import whole_directions  # loads sparse matrices
 
     best: _Weighings | None = None
-    for whole in whole_directions(problem, falling, flat):
+    for whole in whole_directions(problem, falling, flat, clock):
         patch = cut_out(problem, np.flatnonzero(whole))
         tried = _Weighings(patch, falling[patch.terms])
         tried.accept(whole[patch.rows])

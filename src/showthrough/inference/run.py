@@ -205,7 +205,7 @@ def _counted(solved: Solved, log: Log) -> dict[str, dict[str, int]]:
     found = {"persons_by_state": {str(s): n for s, n in zip(STATES, persons, strict=True) if n}}
     if not solved.certified.all():
         with log.stage("bounds"):
-            useful = np.bincount(solved.states[solved.bounded], minlength=len(STATES)).tolist()
+            useful = np.bincount(solved.states[solved.bounded(log.whole)], minlength=len(STATES)).tolist()
         found["bounded_by_state"] = {s: useful[STATES.index(Status(s))] for s in found["persons_by_state"]}
     return found
 

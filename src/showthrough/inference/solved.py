@@ -20,7 +20,7 @@ from showthrough.inference.certificate import STATES, Status
 from showthrough.inference.clock import Clock
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History
-from showthrough.inference.intervals import Intervals, intervals, narrow
+from showthrough.inference.intervals import Intervals, Narrowing, narrow
 from showthrough.inference.islands import labelled
 from showthrough.inference.narrate import Narrator
 from showthrough.inference.pairs import Pairs
@@ -121,15 +121,15 @@ class Solved:
         return found
 
     @cached_property
-    def intervals(self) -> Intervals:
-        """How many persons of each signature can have each value, by propagation and single rows."""
-        return intervals(self.face, Clock(_INTERVALS))
+    def _narrowing(self) -> Narrowing:
+        return Narrowing(self.face)
 
-    @cached_property
-    def quick(self) -> tuple[Reals, Reals]:
-        """[pairs] the bounds that need no program; of releases that contradict each other there are none."""
-        lower, upper = self.intervals.per_person(self.face, self.pairs)
-        return self.unless_contradicted(lower, upper)
+    def intervals(self, clock: Clock) -> Intervals:
+        """How many persons of each signature can have each value, by propagation and single rows.
+
+        What an earlier call found is not looked for again, and a later one may find more.
+        """
+        return self._narrowing.within(clock.at_most(min(_INTERVALS, clock.left() / 2)))
 
     @cached_property
     def hanging(self) -> Flags:
@@ -146,10 +146,10 @@ class Solved:
         nothing = ~self.speaking[self.pairs.signature]
         return np.where(nothing, 0.0, lower), np.where(nothing, 1.0, upper)
 
-    @cached_property
-    def bounded(self) -> Flags:
+    def bounded(self, clock: Clock) -> Flags:
         """[n] who has a value in all their groups whose bounds are narrower than [0, 1] without any program."""
-        return narrow(self.pairs, *self.quick)[self.mine]
+        lower, upper = self.intervals(clock).per_person(self.face, self.pairs)
+        return narrow(self.pairs, *self.unless_contradicted(lower, upper))[self.mine]
 
     @cached_property
     def pairs(self) -> Pairs:

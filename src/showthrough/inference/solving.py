@@ -68,7 +68,7 @@ def _close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, 
     if found is None:
         with log.stage("certain and impossible"):
             free = close_by_flow(face, free, log.clock)
-        if not free.variable.size:
+        if not free.variable.size or log.clock.over:  # in no time no solver begins
             return nothing_left(face.problem, face.alive), np.zeros(face.problem.rows.size)
         found = _Bursts(face, log).run(free, start)
     reduced, corrected = found
@@ -186,7 +186,7 @@ class _Bursts:
         x, _ = reduced.sweeps.softmax(mu)
         programs = self.clock.at_most(self.programs)
         began = time.monotonic()
-        found = recession.prove(reduced, reduced.sweeps.mass(x), direction, programs)
+        found = recession.prove(reduced, reduced.sweeps.mass(x), direction, self.clock, programs)
         self.programs = max(0.0, self.programs - (time.monotonic() - began))
         zeros = reduced.behind(found.zeros)
         if not zeros.size:

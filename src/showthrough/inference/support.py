@@ -78,7 +78,7 @@ def _proofs(face: Face, lp: Program, found: tuple[Reals, Reals], zeros: Flags, c
         open_zeros = zeros & now
         if not open_zeros.any() or clock.over:
             break
-        weights = _whole_weighing(face, now, lp, candidate, (y < 0.5, open_zeros))
+        weights = _whole_weighing(face, now, lp, candidate, (y < 0.5, open_zeros), clock)
         if weights is not None:
             now &= ~weigh(face.problem, now, weights, face.rows).zeros()
             proofs.append(weights)
@@ -155,18 +155,22 @@ def _single_directions(lp: Program, zeros: Flags, clock: Clock) -> Iterator[Real
             method="highs",
             options={"time_limit": max(0.01, clock.left(1e9))},
         )
+        if clock.over:
+            return
         if result.status == 0:
             yield -(result.x[:rows] - result.x[rows:])
 
 
-def _whole_weighing(face: Face, alive: Flags, lp: Program, dual: Reals, zeros: tuple[Flags, Flags]) -> Ints | None:
+def _whole_weighing(
+    face: Face, alive: Flags, lp: Program, dual: Reals, zeros: tuple[Flags, Flags], clock: Clock
+) -> Ints | None:
     """Round a dual vector to whole weights that prove at least one open zero exactly.
 
     ``zeros`` are the columns that the program says are zero, and the terms that are to be proven.
     """
     relation = dual[lp.relation]
     rounded = (np.rint(sign * scale * relation).astype(np.int64) for scale in SCALES for sign in (1, -1))
-    projected = (whole for sign in (1, -1) for whole in whole_directions(lp.part, zeros[0], sign * relation))
+    projected = (whole for sign in (1, -1) for whole in whole_directions(lp.part, zeros[0], sign * relation, clock))
     for whole in chain(rounded, projected):
         weights = np.zeros(face.problem.rows.size, dtype=np.int64)
         weights[lp.row_of] = whole
