@@ -66,8 +66,10 @@ def publish(
         Optional[int], typer.Option(min=0, help="Passes of local recoding. Default: as many as pay.")
     ] = None,
     history: Annotated[
-        Optional[list[Path]], typer.Option(help="An earlier release (folder), oldest first; once per release.")
+        Optional[list[Path]],
+        typer.Option(help="An earlier release (folder, or file with --group), oldest first; once per release."),
     ] = None,
+    group: Annotated[Optional[str], typer.Option(help="The column of groups in the files of --history.")] = None,
     strategy: Annotated[
         str, typer.Option(help="independent, history-guided, m-invariance or guarded.")
     ] = "independent",
@@ -164,6 +166,7 @@ def publish(
             "hierarchies": pairs("hierarchy", hierarchy), "criteria": CriteriaEntries.from_dict(limits),
             "population": population, "output": kind, "suppression_limit": suppress, "missing": missing,
             "limits": codings(coding), "cells": cells, "passes": passes, "plan": plan, "history": history or (),
+            "group": group,
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
             "repair": repair, "hold_back": hold_back, "exposed": "accept" if accept_exposed else "refuse",
             "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from showthrough.inference.attribution import PartTold, Views
 from showthrough.inference.clock import Clock
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.progress import Progress
@@ -14,3 +15,8 @@ def earlier(post: Posterior, *, seconds: float | None = None, progress: Told = N
     clock = None if seconds is None else Clock(seconds, Progress.of(progress).silent())
     solved, certificate = post._solver.part(post._solved, range(len(post.releases) - 1), clock)
     return Posterior(certificate, solved, post._solver)
+
+
+def told_before(post: Posterior, before: Posterior) -> PartTold:
+    """What ``before``, the answer of all releases but the newest, tells of the persons of ``post``."""
+    return Views(post._solved, lambda _: before._solved).told(range(len(before.releases)))
