@@ -60,6 +60,11 @@ def say(message: str, *, lines: bool = False) -> None:
     typer.echo(printable(message, lines=lines), err=True)
 
 
+def started_as() -> str:
+    """What a person types to start us: the command, or what started it."""
+    return os.environ.get("SHOWTHROUGH_COMMAND", "showthrough")
+
+
 def interrupted() -> NoReturn:
     """End as whoever presses Ctrl-C expects; `ending.run` says what was written."""
     raise typer.Exit(INTERRUPTED) from None

@@ -101,9 +101,14 @@ def _usage(problem: Any) -> int:
         typer.echo(context.get_help())
         return BAD_INPUT
     more = "" if context is None else f" See {context.command_path} --help."
-    message = problem.format_message().strip()
+    message = _plainly(problem.format_message())
     _say(printable(f"Error: {message}{'' if message.endswith(('.', '?')) else '.'}{more}", lines=False))
     return BAD_INPUT
+
+
+def _plainly(message: str) -> str:
+    """What the parser of options says, on one line and without the name of an exception."""
+    return ", ".join(part.strip(" \t,") for part in message.replace("Value error, ", "").split("\n")).replace(":,", ":")
 
 
 def _sentence(bug: BaseException) -> str:

@@ -27,6 +27,7 @@ from showthrough.report.terminal import Hints
 from showthrough.table.spreadsheets import escaped
 
 if TYPE_CHECKING:
+    from showthrough.policy.decision import Verdict
     from showthrough.report.check import CheckContent
     from showthrough.requests.audit import AuditResult
     from showthrough.requests.check import CheckResult
@@ -143,10 +144,21 @@ def _counted(parts: Iterable[pl.DataFrame], found: Counter[str], *, raw: bool) -
         yield part if raw else escaped(part)
 
 
-def conclude(result: AuditResult, *, interrupted: bool = False) -> None:
-    """End the command as its verdict says; without one, as inconclusive where somebody has no answer."""
+def say_verdict(verdict: Verdict, sentence: str) -> None:
+    """One line for whoever asked for silence, unless all is well."""
+    if verdict.exit_code:
+        say(f"{str(verdict).capitalize()}: {sentence}")
+
+
+def conclude(result: AuditResult, *, interrupted: bool = False, quiet: bool = False) -> None:
+    """End the command as its verdict says; without one, as inconclusive where somebody has no answer.
+
+    Where nothing else was printed, whatever is not a pass is one line.
+    """
     if (decided := result.audit.decision) is not None:
         if decided.verdict.exit_code:
+            if quiet:
+                say_verdict(decided.verdict, decided.said)
             raise typer.Exit(decided.verdict.exit_code)
         return
     found = result.audit.posterior.certificate
@@ -172,8 +184,10 @@ def deliver_check(result: CheckResult, told: CheckContent, targets: Targets, *, 
         if not quiet:
             check_terminal.show_check(out(), told, hints=CHECK)
 
-    internal = told.audience == "internal"
-    write_together(targets.deliver(result.judgement(), told.as_dict(), internal=internal, show=show))
+    internal, judgement = told.audience == "internal", result.judgement()
+    write_together(targets.deliver(judgement, told.as_dict(), internal=internal, show=show))
+    if quiet and judgement.decision is not None:
+        say_verdict(judgement.decision.verdict, judgement.decision.said)
 
 
 def show_published(result: PublishResult) -> None:

@@ -136,13 +136,13 @@ def publish(
     encoding: options.Encoding = None,
     json: options.Json = None,
     unpacked: options.Unpacked = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but what fails.")] = False,
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
     with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import codings, columns, numbers, pairs
         from showthrough.cli.inputs import proximity as near
-        from showthrough.cli.output import show_compared, show_link, show_published
+        from showthrough.cli.output import say_verdict, show_compared, show_link, show_published
         from showthrough.cli.writing import as_started, check_targets, give_json
         from showthrough.criteria.criteria_entries import CriteriaEntries
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
@@ -191,6 +191,8 @@ def publish(
             show_link(result)
         content = replace(result.content(), made=as_started(result.made))
         give_json(json, content.as_json(), private=audience == "internal")
+        if quiet:
+            say_verdict(content.verdict, content.said)
     if content.verdict.exit_code:
         raise typer.Exit(content.verdict.exit_code)
 

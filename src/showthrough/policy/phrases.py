@@ -19,6 +19,11 @@ def people(number: int) -> str:
     return "nobody" if number == 0 else "1 person" if number == 1 else f"{many(number)} persons"
 
 
+def times(number: int) -> str:
+    """How often."""
+    return "once" if number == 1 else f"{many(number)} times"
+
+
 def are(number: int) -> str:
     """The verb after `people`."""
     return "is" if number in (0, 1) else "are"

@@ -48,7 +48,7 @@ def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = No
     if told.locatability is not None:
         console.print(locatability_table(told.locatability))
         console.print()
-    console.print(_bullets(told.summary))
+    console.print(bullets(told.summary))
     console.print()
     console.print(words(told.premise, "dim"))
     console.print(words(told.numerics, "dim"))
@@ -89,11 +89,11 @@ def show_decision(console: Console, decided: Decision, *, verdict: bool = True) 
     console.print(table)
 
 
-def _bullets(lines: Sequence[str]) -> Table:
+def bullets(lines: Sequence[str], *, indent: int = 0) -> Table:
     """Sentences that wrap under themselves."""
     table = Table.grid(padding=(0, 1))
     for line in lines:
-        table.add_row("•", words(line))
+        table.add_row(" " * indent + "•", words(line))
     return table
 
 

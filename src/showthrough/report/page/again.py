@@ -35,7 +35,7 @@ _READ_BACK: Mapping[str, Callable[[Any], Criterion]] = {
     "entropy_l": EntropyLDiversity, "m_unique": MUniqueness, "t": TCloseness,
 }  # fmt: skip
 _GUARDED = ("max_posterior", "max_gain", "proximity", "impossible")
-Line = tuple[tuple[str, str], ...]
+CommandLine = tuple[tuple[str, str], ...]
 _USUAL = 0.5  # the limit where no policy says another
 
 
@@ -85,7 +85,7 @@ def _table(g: Gathered) -> str:
     return f"TABLE.csv stands for the table that {g.newest} was made from; start it where this report was made."
 
 
-def _head(newest: Release, id: str | None) -> list[Line]:
+def _head(newest: Release, id: str | None) -> list[CommandLine]:
     parts = {"id": id, "sensitive": newest.roles.sensitive}
     return [_options(parts), _options({"quasi": ",".join(_quasi(newest))})]
 
@@ -97,7 +97,7 @@ def _quasi(newest: Release) -> list[str]:
     return told or list(newest.roles.quasi)
 
 
-def _made(method: Method, newest: Release, criteria: Mapping[str, Any]) -> Line:
+def _made(method: Method, newest: Release, criteria: Mapping[str, Any]) -> CommandLine:
     """The method with its criteria, and what it publishes where that is not what the method makes."""
     other = method.kind != newest.kind and newest.form.from_groups and newest.form.shows is not Shows.CENTROIDS
     ids = newest.roles.id is not None and newest.form.publishes_ids
@@ -199,7 +199,7 @@ def _place(name: str, release: Release) -> str:
     return path if _is_file(release) else f"{path}/"
 
 
-def _options(given: Mapping[str, Any]) -> Line:
+def _options(given: Mapping[str, Any]) -> CommandLine:
     """What is set, as names of parameters with what a shell reads; True takes no more words."""
     return tuple((name, "" if one is True else _value(one)) for name, one in given.items() if one is not None)
 

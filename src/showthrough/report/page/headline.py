@@ -47,7 +47,7 @@ def finding(g: Gathered) -> str:
     if not g.several:
         return f"{names[0]} alone lets a reader be certain of {what} of {whom}."
     earlier = listed(names[:-1]) if len(names) <= 4 else f"{small(len(names) - 1)} earlier releases"
-    return f"Laid on {earlier}, {g.newest} lets a reader be certain of {what} of {whom}."
+    return f"{g.newest}, laid on {earlier}, lets a reader be certain of {what} of {whom}."
 
 
 def _leads(g: Gathered) -> list[str]:
