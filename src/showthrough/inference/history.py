@@ -26,7 +26,7 @@ from showthrough.register.unfilled import Unfilled, strange
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import codes_of, positions
-from showthrough.table.frames import one_kind
+from showthrough.table.frames import listed_values, one_kind
 from showthrough.table.ragged import starts
 
 Reasons = npt.NDArray[np.int8]
@@ -133,7 +133,7 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     ties = [tie(release, name, reader) for release, name in zip(releases, names, strict=True)]
     member_ids = one_kind([own.ids for own in ties], "ids", names)
     told = [r.tally["value"] for r in releases]
-    further = [pl.Series("value", reader.domain)] if reader.domain else []
+    further = [listed_values(reader.domain, "domain")] if reader.domain else []
     tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"][: len(told) + len(further)])
     ids, id_codes = codes_of(member_ids)
     values, value_codes = codes_of(tally_values, ordered=True)
