@@ -17,6 +17,7 @@ from showthrough.cli.ending import BAD_INPUT, unwritable
 from showthrough.cli.flags import TOLD, as_options
 from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_together
 from showthrough.errors import InputError
+from showthrough.numerals import many
 from showthrough.report import check_terminal, person_terminal, publish_terminal, terminal
 from showthrough.report.formats import Judgement
 from showthrough.report.junit import junit
@@ -134,7 +135,7 @@ def deliver_audit(result: AuditResult, targets: Targets, *, quiet: bool, raw: bo
     if not quiet and targets.printed == "text" and targets.page is not None:
         out().print(words(f"Report: {targets.page} ({told.audience}{REPORTS[told.audience]})"), soft_wrap=True)
     if not quiet and (without := told_of["fact"] - told_of["proof"]):
-        say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
+        say(f"{people}: {many(without)} facts carry no proof; in Python, Posterior.explain gives any of them.")
 
 
 def _counted(parts: Iterable[pl.DataFrame], found: Counter[str], *, raw: bool) -> Iterator[pl.DataFrame]:
@@ -173,7 +174,7 @@ def conclude(result: AuditResult, *, interrupted: bool = False, quiet: bool = Fa
         raise typer.Exit(INCONCLUSIVE)
     if not found.status.certain:
         open_persons = result.audit.joint.persons - result.audit.joint.answered
-        say(f"Inconclusive: {open_persons} of {found.persons} persons have no certified answer.")
+        say(f"Inconclusive: {many(open_persons)} of {many(found.persons)} persons have no certified answer.")
         raise typer.Exit(INCONCLUSIVE)
 
 

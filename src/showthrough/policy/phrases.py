@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-THIN = "\u202f"
-
-
-def many(number: int) -> str:
-    """A number with thin spaces between thousands.
-
-    >>> many(12345), many(0)
-    ('12\u202f345', '0')
-    """
-    return f"{number:,}".replace(",", THIN)
+from showthrough.numerals import THIN, many
 
 
 def people(number: int) -> str:
