@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from threading import Event
 
 from showthrough.errors import Cancelled
+from showthrough.numerals import many
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Tally:
     """How much of an inference is done: (done, of all).
 
     >>> print(Tally(persons=(1200, 16000), rows=(9, 12), islands=(3, 4)))
-    1,200 of 16,000 persons, 9 of 12 rows, 3 of 4 islands
+    1 200 of 16 000 persons, 9 of 12 rows, 3 of 4 islands
     """
 
     persons: tuple[int, int]
@@ -28,7 +29,7 @@ class Tally:
 
     def __str__(self) -> str:
         parts = {"persons": self.persons, "rows": self.rows, "islands": self.islands}
-        return ", ".join(f"{done:,} of {of:,} {what}" for what, (done, of) in parts.items())
+        return ", ".join(f"{many(done)} of {many(of)} {what}" for what, (done, of) in parts.items())
 
 
 class Progress:

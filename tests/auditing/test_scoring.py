@@ -93,6 +93,44 @@ def test_the_command_tells_it_with_counts_only(tmp_path, monkeypatch):
     assert not any(f"p{k}" in json.dumps(told["truth"]) for k in range(600))
 
 
+@pytest.mark.parametrize("seed", [11, 12])
+def test_the_command_beside_tables_whose_values_changed(tmp_path, monkeypatch, seed):
+    """Counted once more by hand: who changed is one person per release, with the value of that release."""
+    monkeypatch.chdir(tmp_path)
+    releases, tables = history(seed, people=80, changes=12)
+    for name, one in zip(tables, releases, strict=True):
+        one.to_frame().write_csv(f"{name}.csv")
+        tables[name].write_csv(f"{name}-true.csv")
+    truth = {name: dict(table.iter_rows()) for name, table in tables.items()}
+    moved = {person for person, value in truth["D1"].items() if truth["D2"][person] != value}
+    assert moved
+    roles = ["--id", "id", "--sensitive", "value", "--group", "group", "--audience", "internal"]
+    own = ["--tables", "D1-true.csv", "D2-true.csv", "--json", "a.json", "--people", "people.csv"]
+    done = run("audit", "D1.csv", "D2.csv", *roles, *own)
+    assert done.code == 0, done.err
+    told = json.loads((tmp_path / "a.json").read_text())
+    assert told["certificate"]["changed"] == {"told": len(moved), "split": 0, "tolerated": 0}
+    people = pl.read_csv("people.csv", infer_schema=False)
+    best: dict[tuple[str, str], tuple[float, str]] = {}
+    for row in people.filter(pl.col("p").is_not_null()).iter_rows(named=True):
+        key = (row["id"], row["release"] or "")
+        best[key] = max(best.get(key, (0.0, "")), (float(row["p"]), row["value"]))
+    assert {person for person, at in best if at} == moved
+    assert told["truth"]["persons"] == len(best) == 80 + len(moved)
+    sure = [(key, value) for key, (p, value) in best.items() if p > 1 - 1e-12]
+    assert told["truth"]["certain"] == [len(sure), len(sure)]
+    assert all(truth[at or "D2"][person] == value for (person, at), value in sure)
+    # between equally likely values any may be the guess, so the count lies between what they allow
+    every: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    for row in people.filter(pl.col("p").is_not_null()).iter_rows(named=True):
+        every.setdefault((row["id"], row["release"] or ""), []).append((float(row["p"]), row["value"]))
+    hits = [
+        [truth[at or "D2"][person] == value for p, value in rows if p > max(rows)[0] - 1e-9]
+        for (person, at), rows in every.items()
+    ]
+    assert sum(map(all, hits)) <= told["truth"]["right"] <= sum(map(any, hits))
+
+
 def test_the_command_keeps_the_truth_of_few_for_internal_eyes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     releases, tables = history(6, people=12, releases=1)

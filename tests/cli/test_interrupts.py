@@ -102,4 +102,31 @@ def test_the_live_line_tells_persons_rows_and_islands():
     line.stage("maximum entropy")
     line.tally(Tally(persons=(1200, 16000), rows=(9, 12), islands=(3, 4)))
     console.print(line)
-    assert "maximum entropy … 1,200 of 16,000 persons, 9 of 12 rows, 3 of 4 islands (0 s)" in console.export_text()
+    told = console.export_text().replace("\u202f", "_")
+    assert "maximum entropy … 1_200 of 16_000 persons, 9 of 12 rows, 3 of 4 islands (0 s)" in told
+
+
+def test_the_live_line_tells_what_is_left_where_counts_grow(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("showthrough.cli.common.time.monotonic", lambda: now[0])
+    line = _LiveLine()
+
+    def told() -> str:
+        return line.__rich__().plain
+
+    line.stage("bounds")
+    assert told() == "bounds … (0 s)"
+    now[0] = 104.0
+    assert "left" not in told()  # nothing is known yet
+    line.count(10, 50)
+    assert told() == "bounds … 10 of 50 (4 s, about 16 s left at this step)"
+    now[0] = 110.0
+    assert told() == "bounds … 10 of 50 (10 s, about 10 s left at this step)"
+    now[0] = 125.0
+    assert "left" not in told()  # slower than it seemed: no number is better than a wrong one
+    line.count(20, 50)
+    assert "about 38 s left" in told()
+    line.count(50, 50)
+    assert "left" not in told()
+    line.stage("report")
+    assert told() == "report … (25 s)"

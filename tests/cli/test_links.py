@@ -129,3 +129,24 @@ def test_strategies_go_on_from_folders_and_links(home, strategy):
     refused = run("publish", "t3.csv", *base, "--history", "R1", "-o", "R4")
     assert refused.code == 2
     assert "private link" in refused.err
+
+
+def test_tables_find_their_ids_by_the_link(home):
+    rows = pl.DataFrame(
+        {"p id": [f"q{k}" for k in range(8)], "zip": [str(k // 2) for k in range(8)], "v": list("abcdabcd")}
+    )
+    rows.write_csv("t.csv")
+    made = ("--id", "p id", "--sensitive", "v", "--quasi", "zip", "--method", "anatomy", "--distinct-l", "2")
+    for name in ("A", "B"):
+        assert run("publish", "t.csv", *made, "-o", name).code == 0
+    assert st.read_release("A").link_id == "p id"
+    done = run("audit", "A", "B", "--tables", "t.csv", "t.csv", "--json", "-")
+    assert done.code == 0, done.err
+    for name in ("A", "B"):  # as earlier versions wrote it
+        first, rest = Path(f"{name}.link.csv").read_text().split("\n", 1)
+        Path(f"{name}.link.csv").write_text(first.replace(', "column": "p id"', "") + "\n" + rest)
+    assert st.read_release("A").link_id is None
+    done = run("audit", "A", "B", "--tables", "t.csv", "t.csv")
+    assert done.code == 2
+    assert "name it with --id COLUMN" in done.err
+    assert run("audit", "A", "B", "--tables", "t.csv", "t.csv", "--id", "p id").code == 0

@@ -105,7 +105,7 @@ FAULTS = [
     (K + GOOD.replace("2027-01-31", '"2027-01-31"'), "p.toml, line 7, [[exceptions]] 1: expires is a date"),
     (K + GOOD.replace('owner = "who"', ""), "p.toml, line 3, [[exceptions]] 1: owner is missing"),
     (K + GOOD.replace('"k"', '"kk"'), "p.toml, line 4, [[exceptions]] 1: rule is the name of a limit"),
-    ("[block\nk = 5", "p.toml is not valid TOML (at line 1"),
+    ("[block\nk = 5", "p.toml is not valid TOML: Expected ']' at the end of a table declaration (at line 1"),
     ("[block]\nk = 5\nover_posterior = 3", "p.toml, line 3, [block]: over_posterior says how many persons may be over"),
 ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -63,9 +64,39 @@ def with_states(post, groups, seed, state_of_island):
     return replace(post, _solved=forged, certificate=replace(post.certificate, status=worst)), float(bars)
 
 
-def expected(post, groups, limit):
+@cache
+def in_all_states(seed):
+    """A history, its answer with islands in any states, and what linear programs say; the same for every limit."""
+    groups, names = history(seed, persons=9), [str(s) for s in STATES]
+    post, _ = with_states(posterior(groups), groups, seed, lambda _, rng: names[int(rng.integers(len(names)))])
+    return post, linear.bounds(groups)
+
+
+@cache
+def answers(seed):
+    """A history with its exact answer and that of its first release; the same for every policy and state."""
+    groups = history(seed, persons=9, values=8, size=(4, 5))
+    return groups, posterior(groups), posterior(groups[:1])
+
+
+@cache
+def truth_of(name, seed):
+    _, exact, before = answers(seed)
+    return POLICIES[name].review(exact, before)
+
+
+@cache
+def in_state(seed, state):
+    """Both answers with some of their islands in a state; the same for every policy."""
+    groups, exact, before = answers(seed)
+    post, _ = with_states(exact, groups, seed, lambda number, _: state if number % 2 == 0 else "exact")
+    old, _ = with_states(before, groups[:1], seed, lambda number, _: state if number % 3 == 0 else "exact")
+    return post, old
+
+
+def expected(post, bounds, limit):
     """Who is over a limit on probabilities, fine, or open, by the rule and the linear programs."""
-    bounds, solved = linear.bounds(groups), post._solved
+    solved = post._solved
     best, states = post.to_frame(uncertified=True), dict(zip(post.ids.to_list(), post.states().to_list(), strict=True))
     gap = dict(zip(post.ids.to_list(), solved.gap[solved.of_person].tolist(), strict=True))
     over, open_ones = set(), set()
@@ -88,12 +119,9 @@ def expected(post, groups, limit):
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("limit", [0.34, 0.5, 0.75, 1.0])
 def test_probabilities_over_a_grid_of_states(seed, limit):
-    groups = history(seed, persons=9)
-    exact = posterior(groups)
-    names = [str(s) for s in STATES]
-    post, _ = with_states(exact, groups, seed, lambda _, rng: names[int(rng.integers(len(names)))])
+    post, bounds = in_all_states(seed)
     review = Policy(max_posterior=limit, certain=None, integral="no").review(post)
-    over, open_ones = expected(post, groups, limit)
+    over, open_ones = expected(post, bounds, limit)
     assert set(review.breaches.select("id", "value").iter_rows()) == over
     assert review.unsettled == len(open_ones)
     assert review.verdict == ("block" if over else "inconclusive" if open_ones else "pass")
@@ -118,11 +146,7 @@ def test_whatever_the_state_no_verdict_is_wrong(name, state):
     """What passes is true of the exact answer, what blocks is too unless it hangs on an if, and ifs never pass."""
     policy, verdicts = POLICIES[name], set()
     for seed in range(100, 125):
-        groups = history(seed, persons=9, values=8, size=(4, 5))
-        exact, before = posterior(groups), posterior(groups[:1])
-        truth = policy.review(exact, before)
-        post, _ = with_states(exact, groups, seed, lambda number, _: state if number % 2 == 0 else "exact")
-        old, _ = with_states(before, groups[:1], seed, lambda number, _: state if number % 3 == 0 else "exact")
+        truth, before, (post, old) = truth_of(name, seed), answers(seed)[2], in_state(seed, state)
         for earlier in (before, old):
             review = policy.review(post, earlier)
             verdicts.add(review.verdict)

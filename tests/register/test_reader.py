@@ -32,7 +32,10 @@ def test_releases_without_values_join_the_register_and_declared_values_the_domai
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"domain": "abc"}, "The domain is a list of values, not the text 'abc'"),
+        ({"domain": "abc"}, "The domain is a list of values, not of type str"),
+        ({"domain": ["a", 1]}, r"The domain holds values of different types \(int, str\)"),
+        ({"domain": [["a"]]}, "The domain holds List"),
+        ({"domain": 5}, "The domain is a list of values, not of type int"),
         ({"membership": {"G": MEMBERS.drop("group")}}, "The membership of G"),
         ({"membership": {"G": pl.DataFrame({"id": [None, "1"], "group": [1, 2]})}}, "rows without an id"),
         ({"register": pl.DataFrame({"age": ["21"]})}, "no column 'id'"),

@@ -347,7 +347,7 @@ def test_unwritable_parents(tmp_path):
     (tmp_path / "file").write_text("x")
     assert refused(lambda: make().save(tmp_path / "file" / "D")).endswith("D cannot be written: not a directory.")
     assert refused(lambda: make().save(tmp_path / "none" / "D")).endswith(
-        "D cannot be written: no such file or directory."
+        f"D cannot be written: there is no folder {tmp_path / 'none'}. Make it first."
     )
 
 

@@ -82,7 +82,7 @@ def test_unwritable_targets(tmp_path, check):
     (tmp_path / "file").write_text("x")
     with pytest.raises(FileError, match="cannot be written: not a directory"):
         check(tmp_path / "file" / "out")
-    with pytest.raises(FileError, match="cannot be written: no such file or directory"):
+    with pytest.raises(FileError, match=r"cannot be written: there is no folder .*none\. Make it first\."):
         check(tmp_path / "none" / "out")
 
 

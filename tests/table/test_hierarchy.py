@@ -216,6 +216,20 @@ def test_proposed_rules(values, rule):
     assert Hierarchy.propose(pl.Series(values)).rule == rule
 
 
+@pytest.mark.parametrize("values", [["a", "b"], [1, 2, 30], ("02139", "02140"), ["2024-01-31", None]])
+def test_a_list_is_a_column(values):
+    listed, column = Hierarchy.propose(values), Hierarchy.propose(pl.Series(values))
+    assert (listed.levels, listed.rule) == (column.levels, column.rule)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"), [("abc", "of type str"), (None, "of type NoneType"), ([1, "a"], "int, str")]
+)
+def test_what_is_no_column(values, told):
+    with refusing(InputError, match=told):
+        Hierarchy.propose(values)
+
+
 def test_nothing_to_propose():
     with refusing(InputError, match="at least one value"):
         Hierarchy.propose(pl.Series([None, ""], dtype=pl.String))

@@ -51,8 +51,10 @@ def publish(
         return release
     if form.shows is Shows.EXACT:
         group = pl.Series("group", grouped.group[order].astype(np.int64) + 1)
-        return release.with_link(pl.DataFrame({"id": table.frame[table.id].gather(order), "group": group}))
-    return release.with_link(_link(table, order, source.rows, release))
+        link = pl.DataFrame({"id": table.frame[table.id].gather(order), "group": group})
+    else:
+        link = _link(table, order, source.rows, release)
+    return release.with_link(link, id=table.id)
 
 
 def _exact(table: Table, grouped: Groups, order: Any) -> Source:

@@ -93,6 +93,7 @@ class Audit(Showable):
     decision: Decision | None = None  # None without a policy
     alone: Alone | None = None  # the same release by release
     truth: pl.DataFrame | None = None  # id, value, release: the true values, where the publisher gave them
+    rules: Rules | None = None  # what the decision was made by
 
     @cached_property
     def people(self) -> pl.DataFrame:
@@ -114,7 +115,7 @@ class Audit(Showable):
 
     def beside(self, tables: Mapping[str, Any]) -> Audit:
         """The same audit beside the publisher's own tables: frames of id and value by the name of their release."""
-        return replace(self, truth=true_values(tables))
+        return self._with(truth=true_values(tables))
 
     @property
     def verdict(self) -> str | None:
@@ -125,6 +126,19 @@ class Audit(Showable):
     def before(self) -> Posterior | None:
         """The posterior without the newest release; None if there is only one."""
         return earlier(self.posterior)
+
+    @property
+    def known_before(self) -> Posterior | None:
+        """The same where it was worked out already, else None."""
+        found: Posterior | None = self.__dict__.get("before")
+        return found
+
+    def _with(self, **more: Any) -> Audit:
+        """The same audit with more; what was worked out already is not worked out again."""
+        found = replace(self, **more)
+        if "before" in self.__dict__:
+            found.__dict__["before"] = self.before
+        return found
 
     @property
     def untied(self) -> tuple[str, ...]:
@@ -247,7 +261,7 @@ def _decided(found: Audit, rules: Rules, told: Progress) -> Audit:
         earlier=lambda: found.before,
         tick=told.check,
     )
-    return replace(found, decision=made)
+    return found._with(decision=made, rules=rules)
 
 
 def reaches(p: Reals, level: float) -> Flags:

@@ -9,9 +9,10 @@ from typing import Any
 from showthrough.criteria.levels import trees_of
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
+from showthrough.numerals import many
 from showthrough.policy.budget import budget_reasons
 from showthrough.policy.decision import Decision, Reason, Severity
-from showthrough.policy.phrases import are, many, people
+from showthrough.policy.phrases import are, people
 from showthrough.policy.policy import Policy
 from showthrough.policy.reasons import Basis, criterion_reason, joint_reasons
 from showthrough.policy.rules import Rules, rules_of

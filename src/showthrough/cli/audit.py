@@ -217,7 +217,7 @@ def audit(
             result = result.with_glance(progress) if targets.printed == "text" and not quiet else result
             result = result.with_page(progress) if output is not None else result
         deliver_audit(result, targets, quiet=quiet, raw=raw)
-        conclude(result, interrupted=progress.satisfied)
+        conclude(result, interrupted=progress.satisfied, quiet=quiet)
 
 
 def _register(file: Path | None, present: dict[str, str]) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NoReturn
 
 import typer
@@ -16,6 +17,7 @@ from rich.text import Text
 from showthrough.cli.ending import BAD_INPUT, INTERRUPTED, READER_LEFT, unwritable
 from showthrough.cli.flags import as_options, sentence
 from showthrough.errors import Cancelled, ContradictionError, InternalError, NotConvergedError, ShowthroughError
+from showthrough.numerals import many
 from showthrough.progress import Progress, Tally
 from showthrough.report.printable import printable
 from showthrough.storage import outcome
@@ -23,6 +25,7 @@ from showthrough.storage import outcome
 INCONCLUSIVE = 4
 
 PIPED = 80  # characters in a line
+_FIRST_WORD = 1.0  # seconds before anything is said of what is left
 NOTHING_WRITTEN = "Interrupted: no result was written."
 
 
@@ -60,6 +63,11 @@ def say(message: str, *, lines: bool = False) -> None:
     typer.echo(printable(message, lines=lines), err=True)
 
 
+def started_as() -> str:
+    """What a person types to start us: the command, or what started it."""
+    return os.environ.get("SHOWTHROUGH_COMMAND", "showthrough")
+
+
 def interrupted() -> NoReturn:
     """End as whoever presses Ctrl-C expects; `ending.run` says what was written."""
     raise typer.Exit(INTERRUPTED) from None
@@ -71,6 +79,40 @@ def reader_left() -> NoReturn:
     raise typer.Exit(READER_LEFT)
 
 
+@dataclass
+class Pace:
+    """How fast the counts of a stage grow, and how long the rest takes at that pace; silent where nothing is known."""
+
+    began: float
+    done: int = 0
+    of: int = 0
+    last: float = 0.0
+
+    def count(self, done: int, of: int) -> None:
+        """So many are done by now."""
+        if (done, of) != (self.done, self.of):
+            self.done, self.of, self.last = done, of, time.monotonic()
+
+    def left(self, now: float) -> float | None:
+        """Seconds that are left at the pace of the whole stage; None before anything is known."""
+        if not 0 < self.done < self.of or now - self.began < _FIRST_WORD:
+            return None
+        whole = (self.last - self.began) * self.of / self.done
+        ahead = whole - (now - self.began)
+        return ahead if ahead > 0 else None
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, as somebody who waits wants them.
+
+    >>> duration(4.4), duration(100), duration(5000)
+    ('4 s', '2 min', '1.4 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
 class _LiveLine(Progress):
     """Tells a live line on stderr the stage at work, how much of it is done, and how long it has taken.
 
@@ -79,24 +121,29 @@ class _LiveLine(Progress):
 
     def __init__(self) -> None:
         super().__init__()
-        self._began, self._line = time.monotonic(), "starting"
-        self._stage = ""
+        self._began, self._line, self._stage = time.monotonic(), "starting", ""
+        self._pace = Pace(self._began)
 
     def stage(self, name: str) -> None:
         super().stage(name)
-        self._stage = name
+        self._stage, self._pace = name, Pace(time.monotonic())
         self._line = f"{name} …"
 
     def count(self, done: int, of: int) -> None:
         super().count(done, of)
-        self._line = f"{self._stage} … {done:,} of {of:,}"
+        self._pace.count(done, of)
+        self._line = f"{self._stage} … {many(done)} of {many(of)}"
 
     def tally(self, done: Tally) -> None:
         self.check()
+        self._pace.count(*done.persons)
         self._line = f"{self._stage} … {done}"
 
     def __rich__(self) -> Text:
-        return Text(f"{self._line} ({time.monotonic() - self._began:.0f} s)")
+        now = time.monotonic()
+        left = self._pace.left(now)
+        more = "" if left is None else f", about {duration(left)} left at this step"
+        return Text(f"{self._line} ({duration(now - self._began)}{more})")
 
 
 @contextlib.contextmanager

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from showthrough.cli.common import errors_as_sentences, out
+from showthrough.cli.common import errors_as_sentences, out, started_as
 
 
 def demo(
@@ -24,8 +23,7 @@ def demo(
 
         names = [str(folder / name) for name in ("D1.csv", "D2.csv")]
         roles = "--id pseudonym --sensitive disease --group group --audience internal"
-        started_as = os.environ.get("SHOWTHROUGH_COMMAND", "showthrough")
-        command = f"{started_as} audit {shlex.join(names)} {roles} -o {shlex.quote(str(folder / 'report.html'))}"
+        command = f"{started_as()} audit {shlex.join(names)} {roles} -o {shlex.quote(str(folder / 'report.html'))}"
         result = run_demo(DemoRequest(str(folder), command))
         told, console = result.content(), out()
         console.print(STORY)

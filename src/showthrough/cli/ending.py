@@ -7,6 +7,7 @@ while a command runs that descriptor leads nowhere, and only what we say goes to
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -22,6 +23,7 @@ from typing import Any, NoReturn, TextIO
 import typer
 
 from showthrough import __version__
+from showthrough.numerals import THIN
 from showthrough.report.printable import printable
 from showthrough.storage import outcome
 from showthrough.storage.system import reason
@@ -32,6 +34,17 @@ BAD_INPUT = 2
 BUG = 70
 INTERRUPTED = 130
 READER_LEFT = 141  # as a shell reports it; 1 would say that a limit was broken
+
+
+def _without_thin_spaces(problem: UnicodeError) -> tuple[str | bytes, int]:
+    """Thin spaces become spaces where a terminal has none, and all else is escaped."""
+    if isinstance(problem, UnicodeEncodeError) and problem.object[problem.start] == THIN:
+        return " ", problem.start + 1
+    return codecs.backslashreplace_errors(problem)
+
+
+PLAINLY = "showthrough-plainly"
+codecs.register_error(PLAINLY, _without_thin_spaces)
 
 
 def run(command: Callable[[], object]) -> NoReturn:
@@ -46,7 +59,7 @@ def run(command: Callable[[], object]) -> NoReturn:
             stack.enter_context(_only_our_words())
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")  # a terminal without × or • is no reason to fail
+                stream.reconfigure(errors=PLAINLY)  # a terminal without × or • is no reason to fail
         code = _code(command, interruption, debug=debug)
         if heard:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: a late interruption changes nothing
@@ -101,9 +114,14 @@ def _usage(problem: Any) -> int:
         typer.echo(context.get_help())
         return BAD_INPUT
     more = "" if context is None else f" See {context.command_path} --help."
-    message = problem.format_message().strip()
+    message = _plainly(problem.format_message())
     _say(printable(f"Error: {message}{'' if message.endswith(('.', '?')) else '.'}{more}", lines=False))
     return BAD_INPUT
+
+
+def _plainly(message: str) -> str:
+    """What the parser of options says, on one line and without the name of an exception."""
+    return ", ".join(part.strip(" \t,") for part in message.replace("Value error, ", "").split("\n")).replace(":,", ":")
 
 
 def _sentence(bug: BaseException) -> str:
@@ -176,4 +194,4 @@ def _apart(stream: TextIO | None) -> TextIO | None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     except (OSError, ValueError):  # closed, or no file at all
         return None
-    return open(copy, "w", encoding=stream.encoding, errors="backslashreplace", buffering=1, closefd=False)
+    return open(copy, "w", encoding=stream.encoding, errors=PLAINLY, buffering=1, closefd=False)

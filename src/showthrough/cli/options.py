@@ -106,7 +106,7 @@ Presence = Annotated[Optional[str], typer.Option(metavar="MIN,MAX", help="δ-pre
 
 # What is written
 Json = Annotated[Optional[str], typer.Option(help="Write the result as JSON to this file, or - for stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no tables and no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no tables and no progress; what fails is one line.")]
 
 Junit = Annotated[Optional[Path], typer.Option(help="Write what became of each limit as JUnit XML to this file.")]
 Sarif = Annotated[Optional[Path], typer.Option(help="Write the same as SARIF 2.1.0 to this file.")]

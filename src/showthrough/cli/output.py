@@ -17,6 +17,7 @@ from showthrough.cli.ending import BAD_INPUT, unwritable
 from showthrough.cli.flags import TOLD, as_options
 from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_together
 from showthrough.errors import InputError
+from showthrough.numerals import many
 from showthrough.report import check_terminal, person_terminal, publish_terminal, terminal
 from showthrough.report.formats import Judgement
 from showthrough.report.junit import junit
@@ -27,6 +28,7 @@ from showthrough.report.terminal import Hints
 from showthrough.table.spreadsheets import escaped
 
 if TYPE_CHECKING:
+    from showthrough.policy.decision import Verdict
     from showthrough.report.check import CheckContent
     from showthrough.requests.audit import AuditResult
     from showthrough.requests.check import CheckResult
@@ -133,7 +135,7 @@ def deliver_audit(result: AuditResult, targets: Targets, *, quiet: bool, raw: bo
     if not quiet and targets.printed == "text" and targets.page is not None:
         out().print(words(f"Report: {targets.page} ({told.audience}{REPORTS[told.audience]})"), soft_wrap=True)
     if not quiet and (without := told_of["fact"] - told_of["proof"]):
-        say(f"{people}: {without} facts carry no proof; in Python, Posterior.explain gives any of them.")
+        say(f"{people}: {many(without)} facts carry no proof; in Python, Posterior.explain gives any of them.")
 
 
 def _counted(parts: Iterable[pl.DataFrame], found: Counter[str], *, raw: bool) -> Iterator[pl.DataFrame]:
@@ -143,10 +145,21 @@ def _counted(parts: Iterable[pl.DataFrame], found: Counter[str], *, raw: bool) -
         yield part if raw else escaped(part)
 
 
-def conclude(result: AuditResult, *, interrupted: bool = False) -> None:
-    """End the command as its verdict says; without one, as inconclusive where somebody has no answer."""
+def say_verdict(verdict: Verdict, sentence: str) -> None:
+    """One line for whoever asked for silence, unless all is well."""
+    if verdict.exit_code:
+        say(f"{str(verdict).capitalize()}: {sentence}")
+
+
+def conclude(result: AuditResult, *, interrupted: bool = False, quiet: bool = False) -> None:
+    """End the command as its verdict says; without one, as inconclusive where somebody has no answer.
+
+    Where nothing else was printed, whatever is not a pass is one line.
+    """
     if (decided := result.audit.decision) is not None:
         if decided.verdict.exit_code:
+            if quiet:
+                say_verdict(decided.verdict, decided.said)
             raise typer.Exit(decided.verdict.exit_code)
         return
     found = result.audit.posterior.certificate
@@ -161,7 +174,7 @@ def conclude(result: AuditResult, *, interrupted: bool = False) -> None:
         raise typer.Exit(INCONCLUSIVE)
     if not found.status.certain:
         open_persons = result.audit.joint.persons - result.audit.joint.answered
-        say(f"Inconclusive: {open_persons} of {found.persons} persons have no certified answer.")
+        say(f"Inconclusive: {many(open_persons)} of {many(found.persons)} persons have no certified answer.")
         raise typer.Exit(INCONCLUSIVE)
 
 
@@ -172,8 +185,10 @@ def deliver_check(result: CheckResult, told: CheckContent, targets: Targets, *, 
         if not quiet:
             check_terminal.show_check(out(), told, hints=CHECK)
 
-    internal = told.audience == "internal"
-    write_together(targets.deliver(result.judgement(), told.as_dict(), internal=internal, show=show))
+    internal, judgement = told.audience == "internal", result.judgement()
+    write_together(targets.deliver(judgement, told.as_dict(), internal=internal, show=show))
+    if quiet and judgement.decision is not None:
+        say_verdict(judgement.decision.verdict, judgement.decision.said)
 
 
 def show_published(result: PublishResult) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from showthrough.cli.common import errors_as_sentences, out, say
+from showthrough.cli.common import errors_as_sentences, out, say, started_as
 
 app = typer.Typer(help="Policy files: what may be published, in limits.")
 
@@ -36,16 +36,18 @@ def init(
         if output is None:
             typer.echo(text, nl=False)
         else:
-            say(f"Wrote {output}. Use it: showthrough audit ... --policy {output}")
+            say(f"Wrote {output}. Use it: {started_as()} audit ... --policy {output}")
 
 
 @app.command("explain")
 def explain(file: Annotated[Path, typer.Argument(help="A policy file.")]) -> None:
     """Say in words what a policy file means."""
     with errors_as_sentences(audience="internal"):  # a policy file holds nobody's data, so its values may be shown
+        from showthrough.policy.in_words import BULLET
         from showthrough.report.printable import words
+        from showthrough.report.terminal import bullets
         from showthrough.requests.policy import PolicyExplainRequest, run_policy_explain
 
         console = out()
         for line in run_policy_explain(PolicyExplainRequest(str(file))):
-            console.print(words(line))
+            console.print(bullets([line.removeprefix(BULLET)], indent=2) if line.startswith(BULLET) else words(line))

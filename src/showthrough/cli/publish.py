@@ -66,8 +66,10 @@ def publish(
         Optional[int], typer.Option(min=0, help="Passes of local recoding. Default: as many as pay.")
     ] = None,
     history: Annotated[
-        Optional[list[Path]], typer.Option(help="An earlier release (folder), oldest first; once per release.")
+        Optional[list[Path]],
+        typer.Option(help="An earlier release (folder, or file with --group), oldest first; once per release."),
     ] = None,
+    group: Annotated[Optional[str], typer.Option(help="The column of groups in the files of --history.")] = None,
     strategy: Annotated[
         str, typer.Option(help="independent, history-guided, m-invariance or guarded.")
     ] = "independent",
@@ -136,13 +138,13 @@ def publish(
     encoding: options.Encoding = None,
     json: options.Json = None,
     unpacked: options.Unpacked = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but what fails.")] = False,
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
     with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import codings, columns, numbers, pairs
         from showthrough.cli.inputs import proximity as near
-        from showthrough.cli.output import show_compared, show_link, show_published
+        from showthrough.cli.output import say_verdict, show_compared, show_link, show_published
         from showthrough.cli.writing import as_started, check_targets, give_json
         from showthrough.criteria.criteria_entries import CriteriaEntries
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
@@ -166,6 +168,7 @@ def publish(
             "hierarchies": pairs("hierarchy", hierarchy), "criteria": CriteriaEntries.from_dict(limits),
             "population": population, "output": kind, "suppression_limit": suppress, "missing": missing,
             "limits": codings(coding), "cells": cells, "passes": passes, "plan": plan, "history": history or (),
+            "group": group,
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
             "repair": repair, "hold_back": hold_back, "exposed": "accept" if accept_exposed else "refuse",
             "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
@@ -191,6 +194,8 @@ def publish(
             show_link(result)
         content = replace(result.content(), made=as_started(result.made))
         give_json(json, content.as_json(), private=audience == "internal")
+        if quiet:
+            say_verdict(content.verdict, content.said)
     if content.verdict.exit_code:
         raise typer.Exit(content.verdict.exit_code)
 

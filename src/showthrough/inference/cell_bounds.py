@@ -79,7 +79,7 @@ def cell_bounds(solved: Solved, clock: Clock) -> CellBounds:
     published = solved.history.row_count.size
     free = Remaining.of(problem, face.alive, face.choices)
     taken = problem.rows.lower - free.left  # what certain persons hold of each row
-    lower, upper = _quick(solved)
+    lower, upper = _quick(solved, clock)
     reduced = reduce(problem, face.alive, face.rows)
     gone = np.ones(problem.rows.size, dtype=bool)
     gone[reduced.row_of] = False
@@ -93,9 +93,9 @@ def cell_bounds(solved: Solved, clock: Clock) -> CellBounds:
     return CellBounds(lower[:published], upper[:published], found.sharp[:published])
 
 
-def _quick(solved: Solved) -> tuple[Ints, Ints]:
+def _quick(solved: Solved, clock: Clock) -> tuple[Ints, Ints]:
     """[rows] what single rows say: the published ends, and the sums of what everybody can hold."""
-    face, known = solved.face, solved.intervals
+    face, known = solved.face, solved.intervals(clock)
     rows = face.rows
     least, most = np.zeros(rows.size + 1), np.zeros(rows.size + 1)
     for row in rows.sure:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from showthrough.inference.splitting import ChangedCounts, premise
+from showthrough.numerals import many
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.plain import fingerprint
 
@@ -112,7 +113,7 @@ class Certificate:
         found = [self._numbers()]
         for state in STATES[2:]:
             if persons := self.persons_by_state.get(state, 0):
-                found.append(f"{persons} of {self.persons} persons are {_WORDS[state]}")
+                found.append(f"{many(persons)} of {many(self.persons)} persons are {_WORDS[state]}")
         return "; ".join(part for part in found if part)
 
     def _numbers(self) -> str:
@@ -120,10 +121,10 @@ class Certificate:
         if not good:
             return ""
         some = sum(self.persons_by_state.get(s, 0) for s in STATES[:2])
-        whom = "" if self.status.certain else f" for {some} of {self.persons} persons"
+        whom = "" if self.status.certain else f" for {many(some)} of {many(self.persons)} persons"
         words = "exact: every forced zero is proven"
         if good[-1] is Status.CERTIFIED:
-            words = f"certified; {self.suspected_zeros} forced zeros are suspected but not proven"
+            words = f"certified; {many(self.suspected_zeros)} forced zeros are suspected but not proven"
         return (
             f"{words}; every probability{whom} is within {_small(self.error_bar)} of the maximum-entropy answer "
             f"(gap {_small(self.gap)} nats, counts met to {_small(self.residual)} persons in the worst component)"

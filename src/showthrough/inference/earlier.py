@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from showthrough.errors import NotConvergedError
+from showthrough.inference.attribution import PartTold, Views
 from showthrough.inference.clock import Clock
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.progress import Progress
@@ -23,3 +24,8 @@ def required(posterior: Posterior) -> Posterior:
     if not found.status.certain:
         raise NotConvergedError(f"The releases do not give an answer for everybody: {found}.", posterior=posterior)
     return posterior
+
+
+def told_before(post: Posterior, before: Posterior) -> PartTold:
+    """What ``before``, the answer of all releases but the newest, tells of the persons of ``post``."""
+    return Views(post._solved, lambda _: before._solved).told(range(len(before.releases)))

@@ -32,7 +32,7 @@ from showthrough.register.unfilled import Unfilled, strange
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import codes_of, positions
-from showthrough.table.frames import one_kind
+from showthrough.table.frames import listed_values, one_kind
 from showthrough.table.ragged import starts
 
 Reasons = npt.NDArray[np.int8]
@@ -196,7 +196,7 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     ties = tied(releases, names, reader)
     member_ids = one_kind([own.ids for own in ties], "ids", names)
     told = [published_values(r) for r in releases]
-    further = [pl.Series("value", reader.domain)] if reader.domain else []
+    further = [listed_values(reader.domain, "domain")] if reader.domain else []
     tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"][: len(told) + len(further)])
     if reader.informed is not None:  # a part of a history may not publish what is known
         tally_values.append(spoken_of(reader.informed, tally_values[0].dtype))

@@ -112,7 +112,8 @@ def _headline(
     """The worst in a sentence: the first limit that made the verdict, and how many more there are."""
     over = [r for r in reasons if r.outcome == "over" and r.severity == str(verdict)]
     if over:
-        return _first([r.said for r in over], "more limit is", "more limits are", "over")
+        others = [r.said for r in reasons if r.outcome == "over" and r not in over]
+        return _first([*(r.said for r in over), *others], "more limit is", "more limits are", "over")
     if verdict is Verdict.INCONCLUSIVE:
         return _first(
             [*doubts, *(r.said for r in reasons if r.outcome == "open")], "more thing is", "more things are", "open"

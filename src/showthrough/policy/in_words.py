@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from showthrough.policy.meanings import MEANINGS
-from showthrough.policy.phrases import people, percent
+from showthrough.policy.phrases import people, percent, times
 from showthrough.policy.policy import Policy
-from showthrough.policy.rules import PolicyException, Rules
+from showthrough.policy.rules import NOT_SET, PolicyException, Rules
 
+BULLET = "  • "
 _HEAD = {
     "block": "A history is blocked (exit code 1) if one of these does not hold:",
     "review": "Somebody has to look at it (exit code 3) if nothing is blocked, but one of these does not hold:",
@@ -26,9 +27,9 @@ def explained(rules: Rules) -> list[str]:
     """Lines of text: limits that block, limits that ask for review, exceptions, and what else holds."""
     lines: list[str] = []
     for severity, policy in rules.tables():
-        lines += [_HEAD[severity], *(f"  • {sentence}" for sentence in _limits(policy)), ""]
+        lines += [_HEAD[severity], *(f"{BULLET}{sentence}" for sentence in _limits(policy)), ""]
     for one in rules.exceptions:
-        lines.append(_excused(one))
+        lines.append(_excused(one) + (f" It {NOT_SET}." if rules.excuses_nothing(one) else ""))
     return [*lines, *([""] if rules.exceptions else []), _END]
 
 
@@ -72,8 +73,9 @@ _SAID: Mapping[str, Callable[[Any, Policy], str]] = {
         "one that it can be."
     ),
     "impossible": lambda limit, _: (
-        f"{'Never' if not limit else f'At most {limit} times'} a value of a person's own groups is ruled out for that "
-        "person."
+        "No value of a person's own groups can be ruled out for that person."
+        if not limit
+        else f"A value of a person's own groups can be ruled out for that person at most {times(limit)}."
     ),
     "epsilon": lambda limit, _: (
         f"Releases that declare to be differentially private use at most ε = {limit:g} together."

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-THIN = "\u202f"
-
-
-def many(number: int) -> str:
-    """A number with thin spaces between thousands.
-
-    >>> many(12345), many(0)
-    ('12\u202f345', '0')
-    """
-    return f"{number:,}".replace(",", THIN)
+from showthrough.numerals import THIN, many
 
 
 def people(number: int) -> str:
     """So many persons; none is nobody."""
     return "nobody" if number == 0 else "1 person" if number == 1 else f"{many(number)} persons"
+
+
+def times(number: int) -> str:
+    """How often."""
+    return "once" if number == 1 else f"{many(number)} times"
 
 
 def are(number: int) -> str:

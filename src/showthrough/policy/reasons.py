@@ -16,9 +16,10 @@ import polars as pl
 
 from showthrough.criteria.criterion import Check
 from showthrough.inference.posterior import Posterior
+from showthrough.numerals import many
 from showthrough.policy.decision import Outcome, Reason, Severity
 from showthrough.policy.judging import PAIR, WHO, Judged, Known, as_text, nobody_open
-from showthrough.policy.phrases import are, many, people, percent
+from showthrough.policy.phrases import are, people, percent
 from showthrough.policy.policy import Policy, texted
 
 FACTS = ("certain", "impossible")

@@ -14,6 +14,7 @@ from showthrough.policy.policy import RULES, Policy
 from showthrough.table import toml_text
 
 VERSION = 1  # of policy files
+NOT_SET = "excuses nothing: this limit is not set"
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,12 @@ class Rules:
         places = (".".join(map(str, path[:end])) for end in range(len(path), 0, -1))
         return next((known[place] for place in places if place in known), None)
 
+    def excuses_nothing(self, one: PolicyException) -> bool:
+        """Whether an exception is from a limit that is not set, so that it can never be used."""
+        return not any(
+            one.severity in (None, severity) and one.rule in policy.limits() for severity, policy in self.tables()
+        )
+
     def decide(
         self, reasons: Sequence[Reason], *, doubts: Sequence[str] = (), today: dt.date | None = None
     ) -> Decision:
@@ -129,9 +136,10 @@ class Rules:
         one = self.exceptions[number]
         state: Literal["used", "unused", "expired"] = "used" if used else "expired" if expired else "unused"
         day, up_to = one.expires.isoformat(), "" if one.persons is None else f" for up to {people(one.persons)}"
+        idle = NOT_SET if self.excuses_nothing(one) else f"was not used; it ends after {day}"
         said = {
             "used": f"The exception from {one.rule}{up_to} was used; it ends after {day}.",
-            "unused": f"The exception from {one.rule}{up_to} was not used; it ends after {day}.",
+            "unused": f"The exception from {one.rule}{up_to} {idle}.",
             "expired": f"The exception from {one.rule}{up_to} expired on {day} and does not count.",
         }[state]
         line = self.line("exceptions", number)

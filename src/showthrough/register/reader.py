@@ -25,8 +25,7 @@ from showthrough.register.locating import names_of
 from showthrough.register.register import PRESENCE, Register
 from showthrough.release.ranged import layers
 from showthrough.release.release import Release
-from showthrough.said import private
-from showthrough.table.frames import need_columns, scalar, to_polars
+from showthrough.table.frames import listed_values, need_columns, scalar, to_polars
 from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import Hierarchy
 from showthrough.table.plain import as_set, fingerprint, plain
@@ -73,12 +72,10 @@ class Reader:
         Releases without a sensitive column tell who is who: they join the register. The values that a
         release declares possible join the domain.
         """
-        if isinstance(domain, str):
-            raise InputError(f"The domain is a list of values, not the text {private(repr(domain))}.")
         found = cls(
             None if register is None else Register.of(register),
             _members(membership or {}),
-            tuple(dict.fromkeys(domain)),
+            tuple(listed_values(domain, "domain").unique(maintain_order=True)),
             knowledge=_stated(knowledge),
             prior=None if prior is None else _believed(prior, releases),
             elastic=bool(elastic),

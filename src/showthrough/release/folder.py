@@ -94,7 +94,7 @@ def put_link(
     if wanted is False or release.link is None or release.roles.id is not None:
         unit.remove(target)
         return
-    raw = private.as_bytes(release.link, text)
+    raw = private.as_bytes(release.link, text, column=release.link_id)
     try:
         same = private.same(private.from_bytes(raw, release, manifest=text, where="The link"), release.link)
     except InputError:
@@ -146,7 +146,7 @@ def _linked(release: Release, home: Path, link: bool | str | os.PathLike[str]) -
         return release
     own = read_bytes(home / manifest.NAME)
     if link is not True:
-        return replace(release, link=private.read(Path(link), release, manifest=own))
+        return private.attached(release, Path(link), manifest=own)
     found, inside = private.beside(home), home / private.INSIDE
     if os.path.lexists(found):
         without = ". Give link=False to read the release without it"
@@ -156,8 +156,8 @@ def _linked(release: Release, home: Path, link: bool | str | os.PathLike[str]) -
                 "release without it.",
                 parameters=("link",),
             )
-        return replace(release, link=private.read(found, release, manifest=own))
-    return replace(release, link=private.read(inside, release)) if inside.exists() else release
+        return private.attached(release, found, manifest=own)
+    return private.attached(release, inside) if inside.exists() else release
 
 
 def _write_hierarchies(release: Release, work: Path) -> str | None:

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,8 +81,8 @@ def is_link(path: Path, *, advice: str = "") -> bool:
         return False
 
 
-def as_bytes(link: pl.DataFrame, manifest: bytes) -> bytes:
-    """The file of a link; ``manifest`` is the ``release.toml`` that it belongs to."""
+def as_bytes(link: pl.DataFrame, manifest: bytes, *, column: str | None = None) -> bytes:
+    """The file of a link: ``manifest`` is the ``release.toml`` of its release, ``column`` that of ids in tables."""
     stream = io.BytesIO()
     link.select(pl.col("id", "group").cast(pl.String)).write_csv(stream)
     rows = stream.getvalue()
@@ -90,15 +91,19 @@ def as_bytes(link: pl.DataFrame, manifest: bytes) -> bytes:
         "version": _VERSION,
         "note": "private: who is in which group",
         "id": type_name(link["id"]) or "text",
+        **({} if column is None else {"column": column}),
         "release": hashlib.sha256(manifest).hexdigest(),
         "sha256": hashlib.sha256(rows).hexdigest(),
     }
     return b"# " + json.dumps(head).encode() + b"\n" + rows
 
 
-def read(path: Path, release: Release, *, manifest: bytes | None = None) -> pl.DataFrame:
-    """The link in a file, checked against itself, against the ``release.toml`` if there is one, and the release."""
-    return from_bytes(read_bytes(path), release, manifest=manifest, where=os.fspath(path))
+def attached(release: Release, path: Path, *, manifest: bytes | None = None) -> Release:
+    """The release with the link in a file, checked against itself, the ``release.toml`` and the release."""
+    raw, where = read_bytes(path), os.fspath(path)
+    link = from_bytes(raw, release, manifest=manifest, where=where)
+    column = _head(raw.partition(b"\n")[0], where).get("column") if raw.startswith(_MARK) else None
+    return replace(release, link=link, link_id=column if isinstance(column, str) else None)
 
 
 def from_bytes(raw: bytes, release: Release, *, manifest: bytes | None, where: str) -> pl.DataFrame:

@@ -88,6 +88,7 @@ def read_release(
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
         loaded = replace(loaded, domain=_declared(loaded, described))
+    loaded = replace(loaded, read_from=source)
     if hierarchies is not None:
         loaded = replace(loaded, hierarchies=Frozen({c: as_hierarchy(h) for c, h in hierarchies.items()}))
     return loaded if value_map is None else loaded.recoded(_coding(value_map, encoding))
@@ -189,7 +190,7 @@ def _from_file(
         options=options,
     )
     made = from_source(form.name, tables)
-    return made if isinstance(plain["link"], bool) else replace(made, link=private.read(Path(plain["link"]), made))
+    return made if isinstance(plain["link"], bool) else private.attached(made, Path(plain["link"]))
 
 
 def _refuse_strange_options(source: str, form: Kind, given: Given, options: Mapping[str, Any]) -> None:

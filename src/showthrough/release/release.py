@@ -67,6 +67,8 @@ class Release:
     margins: tuple[Margin, ...] = ()  # its totals
     covers: Mapping[Any, tuple[Any, ...]] = field(default_factory=_nothing)  # values that stand for one of several
     part_of: ranged.PartOf | None = None  # of a margin that stands for itself
+    read_from: str = ""  # the file or folder that was read, if any
+    link_id: str | None = None  # what the publisher's tables call the ids of the link, if that is known
 
     def __post_init__(self) -> None:
         if self.labels.dtype == pl.Null:
@@ -269,10 +271,13 @@ class Release:
         """The group of each row of ``records``."""
         return self.form.person_groups(self)
 
-    def with_link(self, frame: Any) -> Release:
-        """The same release with the publisher's private link (id, group), which is saved beside the folder."""
+    def with_link(self, frame: Any, *, id: str | None = None) -> Release:
+        """The same release with the publisher's private link (id, group), which is saved beside the folder.
+
+        ``id`` is what the publisher's own tables call the column of ids.
+        """
         checked = private.checked(self, frame, where=f"{self.name or 'The release'} (private link)")
-        return replace(self, link=checked)
+        return replace(self, link=checked, link_id=id)
 
     def counts(self) -> pl.DataFrame:
         """What is published of each group: group, value, n; where counts are ranges also lower and upper, and n is

@@ -18,6 +18,7 @@ from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.proof import Proof
+from showthrough.numerals import many, tenths
 from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
 from showthrough.report.figure import Figures, figures, plain
@@ -157,16 +158,16 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
         lines = _untied(audit)
     elif one:
         lines = [
-            f"From this release alone a reader can be certain about {_people(j.certain)} of {j.persons}.",
+            f"From this release alone a reader can be certain about {_people(j.certain)} of {many(j.persons)}.",
         ]
     else:
         lines = [
             f"Laid on top of each other, the {len(audit.releases)} releases make a reader certain about "
-            f"{_people(j.certain)} of {j.persons}; any one of them alone about {_people(j.certain_alone)}."
+            f"{_people(j.certain)} of {many(j.persons)}; any one of them alone about {_people(j.certain_alone)}."
         ]
         if j.newly_certain:
             lines.append(
-                f"{j.newly_certain} of them became certain only by combining: no single release gives them away."
+                f"{many(j.newly_certain)} of them became certain only by combining: no single release gives them away."
             )
     lines += _unanswered(audit)
     if tolerated := audit.posterior.certificate.changed.tolerated:
@@ -183,15 +184,17 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
     lines += known_to(audit)
     lines += _excluded(j)
     if (whole := audit.whole_values) is not None:
-        open_pairs = f"; {whole.undecided} pairs are undecided after {whole.seconds:g} s" if whole.undecided else ""
+        open_pairs = (
+            f"; {many(whole.undecided)} pairs are undecided after {whole.seconds:g} s" if whole.undecided else ""
+        )
         lines.append(
             f"Counting only assignments of whole values, {_people(whole.certain)} more can be told for certain and "
-            f"{whole.impossible} more pairs are impossible{open_pairs}."
+            f"{many(whole.impossible)} more pairs are impossible{open_pairs}."
         )
     lines.append(
-        f"A reader who always guesses the likeliest value is right for {j.expected_guesses:.1f} of {j.persons} persons "
-        f"on average"
-        + ("." if one else f" (with only the most telling single release: {j.expected_guesses_alone:.1f}).")
+        f"A reader who always guesses the likeliest value is right for {tenths(j.expected_guesses)} of "
+        f"{many(j.persons)} persons on average"
+        + ("." if one else f" (with only the most telling single release: {tenths(j.expected_guesses_alone)}).")
     )
     if (told := audit.scored) is not None:
         lines += beside_truth("internal" if internal else "shareable", told)
@@ -214,11 +217,11 @@ def _excluded(j: JointFigures) -> list[str]:
     )
     if not every:
         return []
-    extra = f", {by_told} times because of what the reader knows" if by_told else ""
+    extra = f", {many(by_told)} times because of what the reader knows" if by_told else ""
     return [
-        f"{every} times a value that stands in a person's group is impossible for that person: "
-        f"{j.impossible_by_sets} times because another of the person's groups does not hold it, "
-        f"{j.impossible_by_counts} times because the published counts leave no room{extra}."
+        f"{many(every)} times a value that stands in a person's group is impossible for that person: "
+        f"{many(j.impossible_by_sets)} times because another of the person's groups does not hold it, "
+        f"{many(j.impossible_by_counts)} times because the published counts leave no room{extra}."
     ]
 
 
@@ -262,14 +265,14 @@ def _unanswered(audit: Audit) -> list[str]:
         )
         bounded = sum(certificate.bounded_by_state.values())
         lines.append(
-            f"Whatever one believes, the counts alone bound some probability of {_people(bounded)} of {j.persons} "
-            f"({bounded / j.persons:.0%}) more narrowly than between 0 and 1."
+            f"Whatever one believes, the counts alone bound some probability of {_people(bounded)} of "
+            f"{many(j.persons)} ({bounded / j.persons:.0%}) more narrowly than between 0 and 1."
         )
     if against := by.get(Status.CONTRADICTORY, 0) + by.get(Status.RELAXED, 0):
         lines.append(
             f"{_people(against).capitalize()} stand in releases that contradict each other in "
-            f"{certificate.contradictions} place{'s' if certificate.contradictions != 1 else ''}: nothing is said "
-            "of them, and everybody else is answered."
+            f"{many(certificate.contradictions)} place{'s' if certificate.contradictions != 1 else ''}: nothing is "
+            "said of them, and everybody else is answered."
         )
     return lines
 
@@ -281,7 +284,7 @@ def _untied(audit: Audit) -> list[str]:
         f"Inconclusive: nothing ties the persons of {_names(audit.untied)} to "
         f"{'those of another release' if len(audit.untied) < len(audit.releases) else 'each other'}, so what the "
         f"{len(audit.releases)} releases tell together is not known. What is tied makes a reader certain about "
-        f"{_people(j.certain)} of {j.persons}, any one release alone about {_people(j.certain_alone)}."
+        f"{_people(j.certain)} of {many(j.persons)}, any one release alone about {_people(j.certain_alone)}."
     ]
     if loose:
         lines.append(
@@ -356,4 +359,4 @@ def views(history: Sequence[tuple[str, Posterior]]) -> tuple[View, ...]:
 
 
 def _people(n: int) -> str:
-    return "nobody" if n == 0 else "1 person" if n == 1 else f"{n} persons"
+    return "nobody" if n == 0 else "1 person" if n == 1 else f"{many(n)} persons"

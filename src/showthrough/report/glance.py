@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.auditing.audit import Audit
+from showthrough.numerals import many
 from showthrough.report.origin import Origin
 from showthrough.report.page import headline
 from showthrough.report.page.bands import STEP, Bands, steps
 from showthrough.report.page.further import Further
 from showthrough.report.page.gathered import Gathered
 from showthrough.report.page.since import HistoryState, states
-from showthrough.report.page.wording import THIN
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:-=+x*#"  # no %, which stands beside them
@@ -39,7 +39,7 @@ class Glance:
         bars = _PLAIN if plain else _BLOCKS
         *rest, last = (bars[h] for h in self.heights)
         left, right = "[]" if plain else ("", "")  # or a sign beside a number would read as part of it
-        sure = f"{self.first} % {left}{''.join(rest)}{right} 100 %   certain {left}{last}{right} {self.certain}"
+        sure = f"{self.first} % {left}{''.join(rest)}{right} 100 %   certain {left}{last}{right} {many(self.certain)}"
         told = [(self.verdict, self.finding), ("", self.figures)]
         told += [("since", self.since)] if self.since else []
         return [*told, ("sure", sure), ("next", self.step)]
@@ -71,15 +71,15 @@ def glance(audit: Audit, further: Further) -> Glance:
 
 
 def _ordinary(text: str) -> str:
-    """Without the spaces and marks of a page."""
-    return text.replace(THIN, " ").replace("**", "")
+    """Without the marks of a page."""
+    return text.replace("**", "")
 
 
 def _finding(g: Gathered) -> str:
     now, before = g.after, g.before
-    whom = "nobody" if not now.certain else f"{now.certain}"
+    whom = "nobody" if not now.certain else many(now.certain)
     verb = "is" if now.certain in (0, 1) else "are"
-    said = f"{whom} of {now.persons} persons {verb} certain{_change(now, before, 'certain')}"
+    said = f"{whom} of {many(now.persons)} persons {verb} certain{_change(now, before, 'certain')}"
     if g.several and now.certain and not g.audit.joint.certain_alone:
         said += "; no release alone makes anybody certain"
     return said
@@ -89,7 +89,7 @@ def _change(now: Bands, before: Bands | None, band: str) -> str:
     if before is None:
         return ""
     more = getattr(now, band) - getattr(before, band)
-    return f" ({abs(more)} {'more' if more > 0 else 'fewer'} than before)" if more else " (as before)"
+    return f" ({many(abs(more))} {'more' if more > 0 else 'fewer'} than before)" if more else " (as before)"
 
 
 def _figures(g: Gathered) -> str:
@@ -97,13 +97,14 @@ def _figures(g: Gathered) -> str:
 
     def grown(band: str) -> str:
         more = 0 if before is None else getattr(now, band) - getattr(before, band)
-        return f" ({more:+d})" if more else ""
+        return f" ({'+' if more > 0 else '-'}{many(abs(more))})" if more else ""
 
-    unknown = f"   without an answer: {now.unknown}" if now.unknown else ""
+    unknown = f"   without an answer: {many(now.unknown)}" if now.unknown else ""
     state = g.audit.posterior.certificate.status
-    return (
-        f"at least 90 %: {now.p90}{grown('p90')}   at least 50 %: {now.p50}{grown('p50')}{unknown}   figures: {state}"
-    )
+    told = [
+        f"at least {level} %: {many(getattr(now, band))}{grown(band)}" for level, band in ((90, "p90"), (50, "p50"))
+    ]
+    return f"{'   '.join(told)}{unknown}   figures: {state}"
 
 
 def _since(told: Sequence[HistoryState]) -> str:
@@ -113,7 +114,7 @@ def _since(told: Sequence[HistoryState]) -> str:
         if state.bands is None:
             return "not worked out in the time given"
         more = state.bands.certain - last
-        parts.append(f"{state.release} {'nobody' if not more else f'{more:+d}' if more < 0 else more}")
+        parts.append(f"{state.release} {'nobody' if not more else many(more)}")
         last = state.bands.certain
     hidden = len(parts) - _LATEST
     return "   ".join([f"… {hidden} before", *parts[-_LATEST:]] if hidden > 0 else parts)

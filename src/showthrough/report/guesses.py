@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from showthrough.auditing.scoring import CalibrationStep, Scored
+from showthrough.numerals import many, tenths
 from showthrough.report.page.breakdown import LEAST
 
 _FEW = (
@@ -45,15 +46,17 @@ def beside_truth(audience: str, scored: Scored) -> list[str]:
     if told is None:
         return [_FEW]
     certain, right = told.certain
-    many, hit = told.at_least.get("0.5", (0, 0))
+    half, hit = told.at_least.get("0.5", (0, 0))
     lines = [
-        f"By the publisher's own tables the likeliest value is the true one for {told.right} of {told.persons} "
-        f"persons; {told.expected:.1f} were to be expected."
+        f"By the publisher's own tables the likeliest value is the true one for {many(told.right)} of "
+        f"{many(told.persons)} persons; {tenths(told.expected)} were to be expected."
     ]
     if certain:
-        lines.append(f"Of {_people(certain)} about whom a reader is certain, {right} really have that value.")
-    if many:
-        lines.append(f"Of {_people(many)} about whom a reader is at least 50 % sure, {hit} really have that value.")
+        lines.append(f"Of {_people(certain)} about whom a reader is certain, {many(right)} really have that value.")
+    if half:
+        lines.append(
+            f"Of {_people(half)} about whom a reader is at least 50 % sure, {many(hit)} really have that value."
+        )
     return lines
 
 
@@ -73,4 +76,4 @@ def _joined(steps: Iterable[CalibrationStep]) -> CalibrationStep:
 
 
 def _people(count: int) -> str:
-    return f"{count} person{'s' if count != 1 else ''}"
+    return f"{many(count)} person{'s' if count != 1 else ''}"

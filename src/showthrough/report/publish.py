@@ -65,6 +65,15 @@ class PublishContent:
         """Block if a criterion fails, inconclusive if the guard's time left open whether its policy holds."""
         return Verdict.BLOCK if not self.holds else Verdict.PASS if self.conclusive else Verdict.INCONCLUSIVE
 
+    @property
+    def said(self) -> str:
+        """The verdict in a sentence."""
+        failing = next((sentence for sentence, holds in self.checks if not holds), None)
+        known = (
+            "The criteria hold." if self.conclusive else "The time left open whether the policy holds for everybody."
+        )
+        return failing or known
+
     def as_json(self) -> dict[str, Any]:
         """The object that is written as JSON; its schema is publish.schema.json."""
         found = {**_header("publish", self.audience, self.made), "verdict": str(self.verdict), **self.as_dict()}

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from showthrough.inference.words import listed
+from showthrough.numerals import many
 from showthrough.policy.decision import Decision
 from showthrough.report.content import AuditContent, Fact, View
 from showthrough.report.glance import Glance
@@ -48,7 +49,7 @@ def show_audit(console: Console, told: AuditContent, *, hints: Hints | None = No
     if told.locatability is not None:
         console.print(locatability_table(told.locatability))
         console.print()
-    console.print(_bullets(told.summary))
+    console.print(bullets(told.summary))
     console.print()
     console.print(words(told.premise, "dim"))
     console.print(words(told.numerics, "dim"))
@@ -89,11 +90,11 @@ def show_decision(console: Console, decided: Decision, *, verdict: bool = True) 
     console.print(table)
 
 
-def _bullets(lines: Sequence[str]) -> Table:
+def bullets(lines: Sequence[str], *, indent: int = 0) -> Table:
     """Sentences that wrap under themselves."""
     table = Table.grid(padding=(0, 1))
     for line in lines:
-        table.add_row("•", words(line))
+        table.add_row(" " * indent + "•", words(line))
     return table
 
 
@@ -102,13 +103,13 @@ def releases_table(told: AuditContent) -> WordTable:
     names = ("persons", "groups", "values", "certain persons", "left", "left, joined")
     rows: list[list[str | Text]] = []
     for r in told.releases:
-        counts = [str(r[name]) for name in ("persons", "groups", "values", "certain_alone")]
+        counts = [many(r[name]) for name in ("persons", "groups", "values", "certain_alone")]
         left = [_left(r[name], r["persons"]) for name in ("entropy_alone_nats", "entropy_joined_nats")]
         rows.append([printable(f"{r['name']} alone", lines=False), *counts, *left])
     j = told.together
     style = "bold red" if j["newly_certain"] else "bold"
     left_over = _left(j["entropy_nats"], j["answered"])
-    figures = (str(j["persons"]), "", str(j["values"]), str(j["certain"]), "", left_over)
+    figures = (many(j["persons"]), "", many(j["values"]), many(j["certain"]), "", left_over)
     rows.append([words(cell, style) for cell in ("all together", *figures)])
     columns = [Column(""), *(Column(name, whole=True) for name in names)]
     return WordTable("Each release alone, and all together", columns, rows, caption=_LEFT)
@@ -124,7 +125,7 @@ def frame_table(frame: pl.DataFrame, *, title: str, whole: Collection[str] = (),
     columns = [Column(name, whole=name in whole or frame[name].dtype.is_numeric()) for name in frame.columns]
     rows = [[_shown(cell) for cell in row] for row in frame.head(most).iter_rows()]
     more = frame.height - most
-    return WordTable(title, columns, rows, caption=f"… and {more} more" if more > 0 else "")
+    return WordTable(title, columns, rows, caption=f"… and {many(more)} more" if more > 0 else "")
 
 
 def _shown(cell: Any) -> str:
@@ -162,7 +163,7 @@ def show_facts(console: Console, entries: Sequence[Fact], *, total: int, hint: s
                 console.print(Padding(words(reasons, "dim", lines=True), (0, 0, 0, 4)))
         console.print()
     if total > len(entries):
-        more = f"… and {total - len(entries)} more facts{f': {hint}' if hint else ''}."
+        more = f"… and {many(total - len(entries))} more facts{f': {hint}' if hint else ''}."
         console.print(words(more, "dim"))
 
 

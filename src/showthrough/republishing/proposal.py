@@ -89,7 +89,7 @@ def release_of(
     if table.id is None or release.roles.id is not None:
         return release
     link = pl.DataFrame({"id": table.frame[table.id].gather(order), "group": found.group[order].astype(np.int64) + 1})
-    return release.with_link(link)
+    return release.with_link(link, id=table.id)
 
 
 def _cells(table: Table, past: Past, found: Proposal, order: Ints) -> Source:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from showthrough.errors import FieldError
+from showthrough.errors import FieldError, FileError
 from showthrough.register.changed import Changed, changes_between
 from showthrough.register.history_file import HistoryEntries
 from showthrough.register.locating import names_of
@@ -38,8 +38,13 @@ def _own(history: HistoryEntries, file: str, release: Release, name: str) -> pl.
     """Ids and values of one table, its columns named as those of the release or of the whole history."""
     frame = read_table(file, encoding=history.encoding)
     entry = history.register
-    id = release.roles.id or (entry.id if entry is not None else None) or history.id or "id"
-    sensitive = release.sensitive or history.sensitive or ""
+    named = release.roles.id or (entry.id if entry is not None else None) or history.id or release.link_id
+    id, sensitive = named or "id", release.sensitive or history.sensitive or ""
+    if named is None and id not in frame.columns:
+        raise FileError(
+            f"{file} has no column {id!r}, and nothing says which column holds the ids: name it with id=COLUMN.",
+            parameters=("id",),
+        )
     need_columns(frame, [id, sensitive], file)
     value = frame[sensitive]
     if name in history.value_maps:

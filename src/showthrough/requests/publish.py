@@ -38,7 +38,8 @@ class PublishRequest(Entries):
     """The table, and the options of `anonymize`; files instead of frames, entries instead of criteria.
 
     ``folder`` is where the release is written (None: nowhere), with ``format``, ``overwrite`` and ``link`` as
-    `Release.save` knows them.
+    `Release.save` knows them. ``history`` are release folders, or plain files whose columns are called as those of the
+    table; ``group`` is their column of groups.
     """
 
     table: str
@@ -57,6 +58,7 @@ class PublishRequest(Entries):
     passes: int | None = None
     plan: str | None = None
     history: tuple[str, ...] = ()
+    group: str | None = None
     strategy: str = "independent"
     policy: Policy | None = None
     knowledge: tuple[str, ...] = ()
@@ -107,9 +109,15 @@ class PublishRequest(Entries):
             "criteria": self.criteria.criteria(self.sensitive, trees, people),
             "hierarchies": {c: tree for c, tree in trees.items() if c != self.sensitive},
             "limits": dict(self.limits),
-            "history": [read_release(folder) for folder in self.history],
+            "history": [self._earlier(path) for path in self.history],
             "name": self.name or ("" if self.folder is None else Path(self.folder).name),
         }
+
+    def _earlier(self, path: str) -> Release:
+        """A release of the history: a folder knows its columns, a plain file has those of the table."""
+        if os.path.isdir(path):
+            return read_release(path)
+        return read_release(path, id=self.id, sensitive=self.sensitive, group=self.group, encoding=self.encoding)
 
 
 _AS_THEY_ARE = (

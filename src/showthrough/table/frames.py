@@ -221,3 +221,15 @@ def one_kind(columns: Sequence[pl.Series], what: str, names: Sequence[str]) -> l
         return [c.cast(pl.Float64) for c in columns]
     listed = "; ".join(f"{name}: {c.dtype}" for name, c in zip(names, columns, strict=True))
     raise InputError(f"The {what} are of different types ({listed}): make them the same.")
+
+
+def listed_values(values: Any, what: str) -> pl.Series:
+    """A list of values as a column; they are all texts, all numbers or all of another kind."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise InputError(f"The {what} is a list of values, not of type {type(values).__name__}.")
+    found = values if isinstance(values, pl.Series) else list(values)
+    try:
+        return scalar(pl.Series("value", found), f"The {what}")
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        kinds = ", ".join(sorted({type(value).__name__ for value in found}))
+        raise InputError(f"The {what} holds values of different types ({kinds}): make them the same.") from None

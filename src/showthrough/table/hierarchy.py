@@ -25,6 +25,7 @@ from showthrough.errors import InputError
 from showthrough.said import private
 from showthrough.table import hierarchy_file, hierarchy_rules
 from showthrough.table.arrays import Codes
+from showthrough.table.frames import listed_values
 from showthrough.table.hierarchy_rules import ROOT
 from showthrough.table.hierarchy_tree import draw
 from showthrough.table.texts import as_text
@@ -95,15 +96,15 @@ class Hierarchy:
         return cls(_ruled([[text, ROOT] for text in _texts(values)]), "flat")
 
     @classmethod
-    def propose(cls, column: pl.Series) -> Hierarchy:
+    def propose(cls, column: pl.Series | Iterable[Any]) -> Hierarchy:
         """A first hierarchy for a column; ``rule`` says which rule it follows.
 
         Numbers become intervals, ISO dates go by month, year and decade, and codes of one length are
         masked from the right: codes hold a digit, and those of digits alone have a leading zero or
         five digits or more. Anything else is kept or hidden.
         """
-        texts = _texts(column)
-        typed = column.dtype.is_numeric()
+        values = column if isinstance(column, pl.Series) else listed_values(column, "column")
+        texts, typed = _texts(values), values.dtype.is_numeric()
         rule, widths = hierarchy_rules.choose(texts, typed=typed)
         if rule == "intervals":
             return cls.intervals(texts, widths=widths)

@@ -15,6 +15,11 @@ from showthrough.said import private
 
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 
+_QUOTED = re.compile(
+    r"""\((?:[\s,]*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))+,?\)|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+)
+_SIGN = re.compile(r"""['"](?:\\.[0-9a-f]*|[^\w\s])['"]""")
+
 
 def document(table: Mapping[str, Any]) -> str:
     """A whole file: plain entries first, then tables, then lists of tables.
@@ -81,9 +86,10 @@ def parse(raw: bytes | str, where: str) -> dict[str, Any]:
 
 
 def fault(where: object, problem: BaseException) -> FileError:
-    """The sentence for a file that is no TOML; what the parser says may quote it, but for the place."""
-    place = re.search(r"\(at [^()]*\)$", str(problem))
-    return FileError(f"{where} is not valid TOML{private(f': {problem}', f' {place[0]}' if place else '')}.")
+    """The sentence for a file that is no TOML; what the parser quotes of it is private, but for signs."""
+    told = "its tables are nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+    plain = _QUOTED.sub(lambda quoted: quoted[0] if _SIGN.fullmatch(quoted[0]) else "…", told)
+    return FileError(f"{where} is not valid TOML: {private(told, plain)}.")
 
 
 def _text(text: str) -> str:

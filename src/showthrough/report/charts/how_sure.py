@@ -30,7 +30,8 @@ def _panel(panel: Mapping[str, Any], limit: float | None, most: float, width: in
     sure = panel["certain"]
     rows = [{**bar, "height": _height(bar)} for bar in panel["bars"] if bar["n"]]
     rows.append({"low": CERTAIN[0], "high": CERTAIN[1], "n": sure, "height": sure, "band": "certain"})
-    scale = {"domain": list(BANDS), "range": [f"var(--{band})" for band in BANDS]}
+    colours = {**{band: f"var(--{band})" for band in BANDS}, "mixed": "var(--line2)"}
+    scale = {"domain": list(colours), "range": list(colours.values())}
     stroke = {"condition": {"test": "datum.band == 'low'", "value": "var(--lowline)"}, "value": None}
     encoding = {
         **_axes(most, width),

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from showthrough.errors import InputError
 from showthrough.report.content import AUDIENCES
-from showthrough.report.page import assumptions, combining, concentration, evidence, headline, inside
+from showthrough.report.page import again, assumptions, combining, concentration, evidence, headline, inside
 from showthrough.report.page.blocks import PageContent
 from showthrough.report.page.gathered import Gathered
 from showthrough.report.page.wording import count, listed, persons
@@ -41,7 +41,7 @@ def page_content(g: Gathered) -> PageContent:
         states=headline.states_chart(g),
         states_title=f"Before and after {g.newest}" if g.before is not None else "How sure a reader can be",
         steps=headline.steps(g),
-        command=headline.republish(g),
+        command=again.republish(g),
         answers=headline.answers(g),
         sections=tuple(part for part in [*middle, *why, *own, *last] if part is not None),
         footer=(

@@ -105,19 +105,11 @@ def limits_section(g: Gathered) -> Section:
         uncovered.append(
             "values that changed between releases: a value is taken to be one per person unless it is told otherwise;"
         )
-    uncovered.append(
-        "assignments of whole values: probabilities may share a person out, so a few more facts may hold than are"
-        " counted."
-        if audit.whole_values is None
-        else (
-            f"whole values were looked at for {audit.whole_values.seconds:g} s: {persons(audit.whole_values.certain)}"
-            f" more certain, {count(audit.whole_values.undecided)} pairs undecided."
-        )
-    )
+    uncovered += _without_whole_values(g)
     blocks: list[Any] = [
         Bullets("The reader", tuple(reader)),
         Bullets("Not covered", tuple(uncovered)),
-        Note("Accuracy", tuple(_accuracy(g))),
+        Note("Accuracy", (*_accuracy(g), *_whole_values(g))),
     ]
     notes = [*known_to(audit), *post.reader.notes(), *(rows.sentence(internal=g.internal) for rows in post.unfilled())]
     if contradictions := [c.internal if g.internal else c.shareable for c in post.contradictions[:5]]:
@@ -171,6 +163,39 @@ def _knows(reader: Reader) -> str:
     told = listed([f"{count(n)} {kind.replace('_', ' ')}" for kind, n in kinds.items()])
     plural = "" if len(reader.knowledge) == 1 else "s"
     return f"knows {count(len(reader.knowledge))} statement{plural} beside them ({told})"
+
+
+def _judged_whole(g: Gathered) -> set[str]:
+    """How the policy looks at whole values, where it counts facts: "no", "checked" or "required"."""
+    tables = [] if g.audit.rules is None else g.audit.rules.tables()
+    return {policy.integral for _, policy in tables if policy.certain is not None or policy.impossible is not None}
+
+
+def _without_whole_values(g: Gathered) -> list[str]:
+    """What is left out of whole values, unless they were looked at."""
+    if g.audit.whole_values is not None or "required" in _judged_whole(g):
+        return []
+    beyond = " beyond what the policy looked at" if "checked" in _judged_whole(g) else ""
+    return [
+        f"assignments of whole values{beyond}: probabilities may share a person out, so a few more facts may hold than"
+        " are counted."
+    ]
+
+
+def _whole_values(g: Gathered) -> list[str]:
+    """What was found over whole values, and where it counts."""
+    found, told = g.audit.whole_values, []
+    if found is not None:
+        told.append(
+            f"Whole values were looked at for {found.seconds:g} s: {persons(found.certain)} more certain,"
+            f" {count(found.undecided)} pairs undecided."
+        )
+    if _judged_whole(g) - {"no"}:
+        told.append(
+            "The policy's limits on certain and impossible values were judged over assignments of whole values too; the"
+            " other figures on this page are without them."
+        )
+    return told
 
 
 def _accuracy(g: Gathered) -> list[str]:

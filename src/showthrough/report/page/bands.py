@@ -77,20 +77,22 @@ class Bar:
 
     @property
     def band(self) -> str:
-        """The band that it lies in."""
+        """The band that it lies in; "mixed" if it reaches from one into another."""
+        if any(self.low < edge < self.high for edge in (50, 90)):
+            return "mixed"
         return "p90" if self.low >= 90 else "p50" if self.low >= 50 else "low"
 
 
 def bars(counts: Ints, *, least: int = 0) -> list[Bar]:
-    """One bar per step; bars of under ``least`` persons are merged with their neighbours inside the band.
+    """One bar per step; bars of under ``least`` persons are merged with their neighbours.
 
-    The bands are figures of everybody, which stand above the charts as they are.
+    First inside their band, then with other bands, until none counts fewer or one is left.
     """
     single = [Bar(k * STEP, (k + 1) * STEP, int(n)) for k, n in enumerate(counts)]
     found: list[Bar] = []
     for band in ("low", "p50", "p90"):
         found += _merged([bar for bar in single if bar.band == band], least)
-    return found
+    return _merged(found, least)
 
 
 def _merged(row: list[Bar], least: int) -> list[Bar]:

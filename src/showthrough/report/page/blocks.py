@@ -140,12 +140,13 @@ class NextStep:
 
 @dataclass(frozen=True)
 class Republish:
-    """What the command that makes the newest release again is told, as a shell reads it."""
+    """What the command that makes the newest release again is told, line by line, and what to know of it.
 
-    id: str
-    sensitive: str
-    quasi: str
-    history: tuple[str, ...]
+    Names of parameters with what a shell reads; the template makes options of them.
+    """
+
+    lines: tuple[tuple[tuple[str, str], ...], ...]
+    note: str
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def how_sure(g: Gathered) -> Section:
             f"Bars of under {LEAST} persons are merged with their neighbours; a wide bar shows the mean of its steps."
         )
     blocks: list[Chart | Note] = [
-        Chart("how_sure", "How sure a reader can be", *_drawn(drawn, _limit(g)), legend=band_legend())
+        Chart("how_sure", "How sure a reader can be", *_drawn(drawn, _limit(g)), legend=_legend(drawn))
     ]
     if g.surer_alone and g.several:
         blocks.append(
@@ -79,6 +79,12 @@ def _drawn(drawn: list[Panel], limit: float | None) -> tuple[str, dict[str, Any]
         lines = [(f"{b.low} to under {b.high}\u202f%", count(b.persons)) for b in row if b.persons]
         tables.append(PlainTable(("How sure", "Persons"), (*lines, ("certain", count(sure))), right=(1,), title=name))
     return _described(drawn), {"panels": panels, "limit": limit}, tuple(tables)
+
+
+def _legend(drawn: list[Panel]) -> tuple[tuple[str, str], ...]:
+    """The bands, and what reaches over several."""
+    mixed = any(bar.band == "mixed" and bar.persons for _, row, _ in drawn for bar in row)
+    return (*band_legend(), *([("mixed", "several of them, merged")] if mixed else []))
 
 
 def _described(drawn: list[Panel]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from showthrough.auditing.audit import Audit
 from showthrough.inference.attribution import PartTold
+from showthrough.inference.earlier import told_before
 from showthrough.inference.posterior import Told
 from showthrough.progress import Progress
 from showthrough.report.page.bands import Bands
@@ -69,6 +70,9 @@ class Further:
         if len(some) == 1 and alone is not None:
             largest = alone.largest[some[0]]
             return PartTold(largest, np.asarray(largest == 1), True)
+        if some == self.everything[:-1] and (before := self.audit.known_before) is not None:
+            found = told_before(post, before)
+            return found if found.settled else None
         told = Progress.of(self.progress)
         if told.satisfied or self.left() < _taken(self.audit) * len(some) / len(self.audit.releases) / 2:
             return None

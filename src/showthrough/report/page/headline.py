@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-
+from showthrough.report.page.again import followed
 from showthrough.report.page.bands import BAND_WORDS, BANDS, Bands
-from showthrough.report.page.blocks import Big, Chart, Headline, NextStep, PlainTable, Republish, ShortAnswer
+from showthrough.report.page.blocks import Big, Chart, Headline, NextStep, PlainTable, ShortAnswer
 from showthrough.report.page.breakdown import LEAST
 from showthrough.report.page.exposure import exposed_of, share_said
 from showthrough.report.page.gathered import Gathered
@@ -48,7 +47,7 @@ def finding(g: Gathered) -> str:
     if not g.several:
         return f"{names[0]} alone lets a reader be certain of {what} of {whom}."
     earlier = listed(names[:-1]) if len(names) <= 4 else f"{small(len(names) - 1)} earlier releases"
-    return f"Laid on {earlier}, {g.newest} lets a reader be certain of {what} of {whom}."
+    return f"{g.newest}, laid on {earlier}, lets a reader be certain of {what} of {whom}."
 
 
 def _leads(g: Gathered) -> list[str]:
@@ -178,11 +177,7 @@ def steps(g: Gathered) -> tuple[NextStep, ...]:
     found, before, after = _open_ends(g), g.before, g.after
     worse = before is None or (after.certain, after.p90, after.p50) > (before.certain, before.p90, before.p50)
     if g.several and after.p50 and worse:
-        rest = (
-            "Guarded publishing repairs the groups until your limit holds for everybody, or says why it cannot; a dry "
-            "run compares the strategies and their cost first."
-        )
-        found.append(NextStep(f"Make {g.newest} again, with its history in view.", rest))
+        found.append(_make_again(g))
     elif after.certain and not g.several:
         rest = "Publishing takes criteria for that, such as entropy l-diversity."
         found.append(NextStep("Make the groups larger or more diverse.", rest))
@@ -196,6 +191,21 @@ def steps(g: Gathered) -> tuple[NextStep, ...]:
         rest = "and lay the next release on it before that one is published."
         found.append(NextStep("Keep this page with the release,", rest))
     return tuple(found[:4])
+
+
+def _make_again(g: Gathered) -> NextStep:
+    """By the guard where it can follow persons; larger groups where it cannot."""
+    if followed(g) is not None:
+        rest = (
+            "Guarded publishing repairs the groups until your limit holds for everybody, or says why it cannot; a dry "
+            "run compares the strategies and their cost first."
+        )
+        return NextStep(f"Make {g.newest} again, with its history in view.", rest)
+    rest = (
+        "Then audit again. Where every earlier release publishes ids or has its private link beside it, guarded "
+        "publishing keeps a limit for everybody."
+    )
+    return NextStep(f"Make {g.newest} again with larger or more diverse groups.", rest)
 
 
 def _open_ends(g: Gathered) -> list[NextStep]:
@@ -215,19 +225,6 @@ def _open_ends(g: Gathered) -> list[NextStep]:
         rest = "Your own tables, one for each release, know it: name them with the audit."
         found.append(NextStep("Tell whose value changed.", rest))
     return found
-
-
-def republish(g: Gathered) -> Republish | None:
-    """How the newest release could be made again beside the others."""
-    if not g.several or not g.after.p50:
-        return None
-    roles = g.audit.posterior.releases[-1].roles
-    return Republish(
-        id=shlex.quote(roles.id or "ID"),
-        sensitive=shlex.quote(str(roles.sensitive)),
-        quasi=shlex.quote(",".join(roles.quasi)) if roles.quasi else "",
-        history=tuple(shlex.quote(f"{name}/") for name in g.audit.posterior.names[:-1][-4:]),
-    )
 
 
 def answers(g: Gathered) -> tuple[ShortAnswer, ...]:

@@ -5,16 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-THIN = "\u202f"  # does not break lines
+from showthrough.numerals import THIN as THIN
+from showthrough.numerals import many
 
-
-def count(n: float) -> str:
-    """A whole number with thin spaces.
-
-    >>> count(12345).replace(THIN, "_")
-    '12_345'
-    """
-    return f"{round(n):,}".replace(",", THIN)
+count = many  # the page's word for it
 
 
 def persons(n: int) -> str:
