@@ -86,10 +86,10 @@ def open_variables(case, board):
     for p, own in crowd.items():
         found |= {(p, v) for v in own.open}
         found |= {
-            (p, r, None if g is None else g - 1, v)
+            (p, r, None if row is None else row[0] - 1, v)
             for v, places in own.open.items()
-            for r, groups in places.items()
-            for g in groups
+            for r, rows in places.items()
+            for row in rows
         }
     return found | {v for v in case.variables() if v[0] not in crowd}
 

@@ -191,7 +191,7 @@ class Board:
         for release, group in places:
             wanted.setdefault(release, set()).add(group)
         for number, tally in enumerate(facts.tallies):
-            for group, value, n in where(tally, "group", wanted.get(number, set()) - {None}).iter_rows():
+            for group, value, n, *_ in where(tally, "group", wanted.get(number, set()) - {None}).iter_rows():
                 self._published.setdefault((number, group), set()).add(value)
                 if (number, group) in self._places:
                     key = (number, group, value)

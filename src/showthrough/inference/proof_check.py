@@ -100,15 +100,15 @@ def contradicts(
 
 def _as_published(facts: Evidence, releases: Sequence[Release], steps: Sequence[Sequence[Row]]) -> Evidence:
     """With the ranges that releases publish, of the weighed rows, and what their rows count together."""
-    covers = {(r, label): tuple(own) for r, one in enumerate(releases) for label, own in one.covers.items()}
+    own = [getattr(release, "covers", {}) for release in releases]
+    covers = {(r, label): tuple(values) for r, told in enumerate(own) for label, values in told.items()}
     ranges = dict(facts.ranges)
     weighed = {row[:3] for step in steps for row in step if isinstance(row[0], int)}
-    for r, release in enumerate(releases):
+    for r, tally in enumerate(facts.tallies):
         mine = {(g, v) for number, g, v in weighed if number == r}
-        if release.upper is None or not mine:
+        if "upper" not in tally.columns or not mine:
             continue
-        own = facts.tallies[r].with_columns(release.upper.alias("upper"))
-        for group, value, low, high in where(own, "group", {g for g, _ in mine}).iter_rows():
+        for group, value, low, high in where(tally, "group", {g for g, _ in mine}).iter_rows():
             if (group, value) in mine:
                 ranges.setdefault((r, group, value), (int(low), int(high)))
     return replace(facts, covers=covers, ranges=ranges)
@@ -140,7 +140,7 @@ def _published(tallies: Sequence[pl.DataFrame], keys: Sequence[Key]) -> bool:
     for number, own in wanted.items():
         try:
             found = where(tallies[number], "group", {group for _, group, _ in own})
-            known = {(type(g), g, type(v), v) for g, v, _ in found.iter_rows()}
+            known = {(type(g), g, type(v), v) for g, v, *_ in found.iter_rows()}
             if not all((type(g), g, type(v), v) in known for _, g, v in own):
                 return False
         except TypeError:  # a label that cannot even be looked up
@@ -177,8 +177,15 @@ def _among(frames: Sequence[pl.DataFrame], column: str, entries: Sequence[Any]) 
 def _same_values(releases: Sequence[Release], domain: Sequence[Any]) -> tuple[list[pl.DataFrame], list[Any]]:
     """The published counts, and the further values of the domain, with values of one kind."""
     further = [pl.DataFrame({"value": pl.Series(list(domain))})] if domain else []
-    frames = _same_text([*(r.tally for r in releases), *further], "value")
+    frames = _same_text([*(_least(r.counts()) for r in releases), *further], "value")
     return frames[: len(releases)], [v for f in frames[len(releases) :] for v in f["value"]]
+
+
+def _least(counts: pl.DataFrame) -> pl.DataFrame:
+    """Counts as group, value, n; where they are ranges n is the least, and the greatest stands beside it."""
+    if "upper" not in counts.columns:
+        return counts
+    return counts.select("group", "value", pl.col("lower").alias("n"), "upper")
 
 
 def _same_ids(members: Sequence[Members]) -> list[Members]:
