@@ -58,17 +58,16 @@ def read_release(
 ) -> Release:
     """Read a release from a CSV or Parquet file, a pair of them, or a release folder.
 
-    A release folder carries kind and roles in its ``release.toml``; for a plain file name the
-    columns. ``values`` is the second table of Anatomy's pair (group, value, count). CSV columns are
-    read as text: ``02139`` stays ``02139``. Without ``kind``, a file with ``id`` and ``group`` is
-    bucketized, one with a ``count`` column and no ids counted, one with ``spread`` or ``ordinal``
-    microaggregated, and one with ``quasi`` alone generalized; without ``sensitive`` such a file acts as a register. A
-    ``datapackage.json`` beside the file fills in roles that are not named. ``hierarchies`` maps columns to a `Hierarchy`,
-    an ARX hierarchy file or a nested dict. ``counterfeits`` is a file with groups and counts; ``value_map`` one with two
-    columns, published value and common value, below a header of any names (or a mapping). Quasi-identifiers that read as
-    one of ``missing`` (such as "?") are suppressed cells, as the usual marks are. How counts are printed is said as in
-    `Release.counted`. ``link`` is the file of the publisher's private link (id, group); True takes the one beside a
-    release folder.
+    A release folder carries kind and roles in its ``release.toml``; for a plain file name the columns. ``values``
+    is the second table of Anatomy's pair (group, value, count). CSV columns are read as text: ``02139`` stays
+    ``02139``. Without ``kind``, a file with ``id`` and ``group`` is bucketized, one with a ``count`` column and no
+    ids counted, one with ``spread`` or ``ordinal`` microaggregated, and one with ``quasi`` alone generalized;
+    without ``sensitive`` it acts as a register. A ``datapackage.json`` beside the file fills in roles that are not
+    named. ``hierarchies`` maps columns to a `Hierarchy`, an ARX hierarchy file or a nested dict. ``counterfeits``
+    is a file with groups and counts; ``value_map`` one with two columns, published value and common value, below a
+    header (or a mapping). Quasi-identifiers that read as one of ``missing`` (such as "?") are suppressed cells, as
+    the usual marks are. How counts are printed is said as in `Release.counted`. ``link`` is the file of the
+    publisher's private link (id, group); True takes the one beside a release folder.
     """
     source = os.fspath(path)
     settle(source)
