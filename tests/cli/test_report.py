@@ -2,6 +2,8 @@
 
 import hashlib
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -86,3 +88,16 @@ def test_without_the_library_it_says_so_before_it_works(home, monkeypatch):
     assert done.code == 2
     assert done.err == 'Error: The report needs Jinja2, which is not installed: pip install "showthrough[report]".\n'
     assert not (home / "a.json").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit on Windows")
+def test_little_room_leaves_out_the_charts(home):
+    """The library that draws would end the process with a signal."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30))"
+    words = ["audit", "D1.csv", "D2.csv", *ROLES, "-o", "small.html", "--quiet"]
+    code = f"{limit}; import sys; sys.argv = {['showthrough', *words]!r}; from showthrough.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    page = (home / "small.html").read_text()
+    assert "Charts are left out" in page
+    assert "ulimit -v" in page

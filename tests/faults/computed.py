@@ -7,7 +7,13 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-LONG_WORK = (("showthrough.requests.publish", "anonymize"), ("showthrough.auditing.audit", "audit"))
+LONG_WORK = (
+    ("showthrough.requests.publish", "anonymize"),
+    ("showthrough.auditing.audit", "audit"),
+    ("showthrough.report.html", "page"),
+    ("showthrough.requests.explain", "infer"),
+    ("showthrough.requests.explain", "story"),
+)
 
 
 def keep(place: Path) -> None:

@@ -129,10 +129,15 @@ def publish(*words: str) -> Callable[[], int]:
     return command("publish", "t.csv", *ROLES, "--quiet", *words)
 
 
+def explain(person: str) -> Callable[[], int]:
+    return command("explain", person, "H", "--register", "t.csv", "--id", "id", "--json", "x.json", "--quiet")
+
+
 OLD = publish("--k", "2", "-o", "D")
 NEW = publish("--k", "4", "-o", "D", "--overwrite", "--link")
 HISTORY = publish("--k", "3", "-o", "H", "--link")
 AUDIT = ("audit", "H", "--register", "t.csv", "--id", "id", "--json", "a.json", "--people", "p.csv", "--quiet")
+PAGE = ("audit", "H", "--register", "t.csv", "--id", "id", "--json", "a.json", "-o", "page.html", "--quiet")
 WITH_LINK = ("D", "D.link.csv")
 UNIT = (*WITH_LINK, "other/x.json", "gone.csv")
 
@@ -149,6 +154,12 @@ SCENARIOS = {
         (HISTORY, command(*AUDIT, "--audience", "shareable", "--seconds", "3")),
         command(*AUDIT, "--audience", "internal", "--whole-values", "1"),
     ),
+    "audit -o": Scenario(
+        ("a.json", "page.html"),
+        (HISTORY, command(*PAGE, "--audience", "shareable")),
+        command(*PAGE, "--audience", "internal"),
+    ),
+    "explain --json": Scenario(("x.json",), (HISTORY, explain("p1")), explain("p2")),
     "unit": Scenario(UNIT, (write_unit("old"),), write_unit("new"), read=read_unit),
     "unit, no exchange": Scenario(UNIT, (write_unit("old"),), write_unit("new"), read=read_unit, exchange=False),
 }

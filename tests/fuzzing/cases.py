@@ -28,7 +28,7 @@ class Case:
     @property
     def internal(self) -> bool:
         """Whether the command may show data."""
-        return "internal" in self.argv or self.argv[:1] == ["demo"]
+        return "internal" in self.argv or self.argv[:1] in (["demo"], ["explain"])
 
 
 def make(seed: int, number: int, home: Path) -> Case:
@@ -38,11 +38,13 @@ def make(seed: int, number: int, home: Path) -> Case:
     scenario = rng.choice(SCENARIOS)
     if number % 5 == 4:
         scenario = rng.choice(POLICIES)
+    elif number % 10 == 8:
+        scenario = explain_person
     case = scenario(world, home)
     for _ in range(rng.choice([0, 0, 1, 1, 1, 1, 2, 3])):
         spoil = mutations.files if rng.random() < 0.7 else mutations.options
         spoil(rng, case.home, case.argv)
-    if rng.random() < 0.1 and case.argv[0] not in ("policy", "ci"):
+    if rng.random() < 0.1 and case.argv[0] not in ("policy", "ci", "explain"):
         case.argv += ["--audience", "internal"]
     return case
 
@@ -55,6 +57,9 @@ def _outputs(world: World, case: Case) -> Case:
     if case.argv[0] == "audit" and world.rng.random() < 0.3:
         case.argv += ["--people", "people.csv"]
         case.outputs.append("people.csv")
+    if case.argv[0] == "audit" and "--dry-run" not in case.argv and world.rng.random() < 0.25:
+        case.argv += ["-o", "page.html"]
+        case.outputs.append("page.html")
     return case
 
 
@@ -120,6 +125,23 @@ def audit_buckets(world: World, home: Path) -> Case:
     if world.rng.random() < 0.2:
         argv += ["--bounds", "0.3", "--people", "people.csv"]
     return _outputs(world, Case(home, argv, ["people.csv"]))
+
+
+def explain_person(world: World, home: Path) -> Case:
+    """One person from every side, whether the releases hold it or not."""
+    rng, years = world.rng, range(len(world.values))
+    if rng.random() < 0.6:
+        named, roles = [write(home, f"y{k}.csv", world.bucketized(k)) for k in years], BUCKETS
+    elif rng.random() < 0.5:
+        named = [write(home, f"g{k}.csv", world.generalized(k)) for k in years]
+        roles = ["--sensitive", "disease", "--quasi", "zip,age"]
+        roles = [*roles, "--register", write(home, "people_register.csv", world.register())]
+    else:
+        named, roles = [audit_history(world, home).argv[1]], []
+    who = rng.choice([*world.ids, *world.ids, "nobody", "", "-1"])
+    value = rng.choice([[], [], [rng.choice(world.values[0])]])
+    more = rng.choice([[], ["--json", "-"], ["--json", "out.json"], ["--quiet"], ["--seconds", "0"], ["--part", "y0"]])
+    return Case(home, ["explain", who, *value, *named, *roles, *more], ["out.json"])
 
 
 def audit_pair(world: World, home: Path) -> Case:
@@ -272,4 +294,4 @@ SCENARIOS: list[Callable[[World, Path], Case]] = [
 ]  # fmt: skip
 """Drawn evenly; the demo takes no input and is tested beside."""
 POLICIES = [audit_policy, audit_policy, policy_commands]
-"""Every fifth case, so that the others stay what they are."""
+"""Every fifth case, so that the others stay what they are; every tenth explains a person."""

@@ -14,7 +14,7 @@ from tests.fuzzing.marks import shown
 CODES = {0, 1, 2, 3, 4, 130}
 MOST_IDS = 5  # of fewer rows nothing is told by how they differ
 _ID = re.compile(rb"zq7xid\d+")
-TOLD = ("out.json", "out.xml", "out.sarif", "out.md")  # files for everybody; the first may be internal
+TOLD = ("out.json", "page.html", "out.xml", "out.sarif", "out.md")  # files for everybody; the first two may be internal
 _DIGEST = re.compile(r"[0-9a-f]{32,64}")  # which may hold any digits
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\ufdd0-\ufdd2]")
 
@@ -82,7 +82,7 @@ def _files(case: Case, before: dict[str, str], ran: Ran) -> list[str]:
     if ran.code in (2, 70):
         found += [f"wrote {name} although it failed" for name in after if name not in before]
     for name in TOLD:
-        if name in after and name not in before and not (case.internal and name == "out.json"):
+        if name in after and name not in before and not (case.internal and name in TOLD[:2]):
             found += [
                 f"{name} shows {text!r}" for text in shown(_DIGEST.sub("", (case.home / name).read_text("utf-8")))
             ]

@@ -254,7 +254,7 @@ def test_without_time_the_page_says_what_is_missing(small):
 
 
 def test_without_vl_convert_the_page_has_its_tables(monkeypatch):
-    monkeypatch.setattr(drawing, "available", lambda: False)
+    monkeypatch.setattr(drawing, "installed", lambda: False)
     page = html.page(worked_example())
     assert "Charts are left out" in page
     assert "showthrough[report]" in page

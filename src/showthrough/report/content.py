@@ -183,14 +183,7 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
         )
     lines += known_to(audit)
     lines += _excluded(j)
-    if (whole := audit.whole_values) is not None:
-        open_pairs = (
-            f"; {many(whole.undecided)} pairs are undecided after {whole.seconds:g} s" if whole.undecided else ""
-        )
-        lines.append(
-            f"Counting only assignments of whole values, {_people(whole.certain)} more can be told for certain and "
-            f"{many(whole.impossible)} more pairs are impossible{open_pairs}."
-        )
+    lines += _whole_values(audit)
     lines.append(
         f"A reader who always guesses the likeliest value is right for {tenths(j.expected_guesses)} of "
         f"{many(j.persons)} persons on average"
@@ -244,6 +237,18 @@ def known_to(audit: Audit) -> list[str]:
             "in all: what hangs on them is marked relaxed, and none of it counts as safe."
         )
     return found
+
+
+def _whole_values(audit: Audit) -> list[str]:
+    """What assignments of whole values add, if they were looked at."""
+    whole = audit.whole_values
+    if whole is None:
+        return []
+    late = f"; {many(whole.undecided)} pairs are undecided after {whole.seconds:g} s" if whole.undecided else ""
+    return [
+        f"Counting only assignments of whole values, {_people(whole.certain)} more can be told for certain and "
+        f"{many(whole.impossible)} more pairs are impossible{late}."
+    ]
 
 
 def _truth(audit: Audit, audience: str) -> Figures | None:

@@ -27,6 +27,10 @@ WITHOUT_CHARTS = (
     f"**Charts are left out**, as vl-convert-python is not installed: the tables hold the same figures. `{HINT}` adds"
     " them."
 )
+WITHOUT_ROOM = (
+    "**Charts are left out**, as this process may address little memory (`ulimit -v`) and the library that draws"
+    " reserves more: the tables hold the same figures."
+)
 _SVG = re.compile(r"<svg[^>]*?width=\"([\d.]+)\"[^>]*?height=\"([\d.]+)\"[^>]*>(.*)</svg>", re.DOTALL)
 
 
@@ -54,7 +58,11 @@ def _content(
     audit: Audit, audience: str, seconds: float | Further | None, origin: Origin | None, progress: Told
 ) -> PageContent:
     found = page_content(gather(audit, audience=audience, seconds=seconds, origin=origin, progress=progress))
-    return found if drawing.available() else replace(found, missing=(WITHOUT_CHARTS,))
+    return (
+        found
+        if drawing.available()
+        else replace(found, missing=(WITHOUT_ROOM if drawing.installed() else WITHOUT_CHARTS,))
+    )
 
 
 def rendered(content: PageContent) -> str:

@@ -152,9 +152,9 @@ def remove(path: Path) -> None:
 
 def unwritable(path: str | os.PathLike[str], problem: OSError) -> FileError:
     """The sentence for a file or folder that cannot be written."""
-    above = os.path.dirname(os.fspath(path))
-    if problem.errno == errno.ENOENT and above and not os.path.lexists(above):
-        return FileError(f"{os.fspath(path)} cannot be written: there is no folder {above}. Make it first.")
+    folder = os.path.dirname(os.fspath(path))
+    if problem.errno == errno.ENOENT and folder and not os.path.lexists(folder):
+        return FileError(f"{os.fspath(path)} cannot be written: there is no folder {folder}. Make it first.")
     return FileError(f"{os.fspath(path)} cannot be written: {reason(problem)}.")
 
 

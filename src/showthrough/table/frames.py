@@ -231,5 +231,5 @@ def listed_values(values: Any, what: str) -> pl.Series:
     try:
         return scalar(pl.Series("value", found), f"The {what}")
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        kinds = ", ".join(sorted({type(value).__name__ for value in found}))
-        raise InputError(f"The {what} holds values of different types ({kinds}): make them the same.") from None
+        names = ", ".join(sorted({type(value).__name__ for value in found}))
+        raise InputError(f"The {what} holds values of different types ({names}): make them the same.") from None

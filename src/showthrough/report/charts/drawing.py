@@ -11,6 +11,7 @@ from typing import Any
 WIDE, HALF, NARROW, NARROW_HALF = 740, 548, 320, 288
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 VERSION = "5.21"
+ROOM = 128 << 30  # bytes of addresses, not of memory: 40 GB do not suffice, 100 GB do
 COLOURS = {  # for specs that leave the page; on it the variables follow light, dark and print
     "certain": "#b3261e", "p90": "#16386b", "p50": "#4b82c4", "low": "#cdd5de", "lowline": "#77879a",
     "ink": "#1b1a17", "ink2": "#55514a", "line": "#dedad2", "line2": "#857f74", "card": "#ffffff",
@@ -50,13 +51,28 @@ def exported(name: str, data: Mapping[str, Any], width: int = WIDE) -> dict[str,
     return made | {"background": "#ffffff"}
 
 
-def available() -> bool:
-    """Whether the library that draws is installed."""
+def installed() -> bool:
+    """Whether the library that draws is there."""
     try:
         import_module("vl_convert")
     except ImportError:
         return False
     return True
+
+
+def roomy() -> bool:
+    """Whether this process may address as much as the library reserves; where it may not, it would be killed."""
+    try:
+        import resource
+    except ImportError:  # no such limit on Windows
+        return True
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return limit == resource.RLIM_INFINITY or limit >= ROOM
+
+
+def available() -> bool:
+    """Whether charts can be drawn here."""
+    return installed() and roomy()
 
 
 def svg(name: str, data: Mapping[str, Any], width: int, *, key: str) -> str:
