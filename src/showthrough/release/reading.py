@@ -66,8 +66,7 @@ def read_release(
     named. ``hierarchies`` maps columns to a `Hierarchy`, an ARX hierarchy file or a nested dict. ``counterfeits``
     is a file with groups and counts; ``value_map`` one with two columns, published value and common value, below a
     header (or a mapping). Quasi-identifiers that read as one of ``missing`` (such as "?") are suppressed cells, as
-    the usual marks are. How counts are printed is said as in `Release.counted`. ``link`` is the file of the
-    publisher's private link (id, group); True takes the one beside a release folder.
+    the usual marks are. Counts are printed as in `Release.counted`. ``link`` is the file of the private link.
     """
     source = os.fspath(path)
     settle(source)
@@ -81,11 +80,11 @@ def read_release(
         given = fill_roles(Given(id, sensitive, group, quasi, count, spread), described)
         marks = {column: tuple(getattr(info, "missing", ())) for column, info in described.items()}
         plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks), "link": link}
-        options = {**microaggregated.options(ordinal, nominal), "locate": locate}
-        options |= ranged.options(suppressed, rounding, totals, population)
+        printed = ranged.options(suppressed, rounding, totals, population)
+        options = {**microaggregated.options(ordinal, nominal), "locate": locate, **printed}
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
-        loaded = loaded.called(_stem(source) if name is None else name, date)
-        loaded = replace(loaded, domain=_declared(loaded, described))
+        named = loaded.called(_stem(source) if name is None else name, date)
+        loaded = replace(named, domain=_declared(named, described))
     loaded = replace(loaded, read_from=source)
     if hierarchies is not None:
         loaded = replace(loaded, hierarchies=Frozen({c: as_hierarchy(h) for c, h in hierarchies.items()}))
