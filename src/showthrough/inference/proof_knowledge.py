@@ -24,7 +24,9 @@ def known_sums(
     columns = one_kind([m.frame["id"] for m in members], "ids", [str(k) for k in range(len(members))])
     every = pl.concat([ids.alias("id") for ids in columns]).unique()
     called: dict[str, Any] = dict(zip(as_text(every, "ids").to_list(), every.to_list(), strict=True))
-    spoken = {i for one in reader.informed.assertions for i in one.persons.to_list()}
+    people = reader.informed.people
+    who = [people.gather(one.persons).to_list() for one in reader.informed.assertions]
+    spoken = {i for own in who for i in own}
     strangers = sorted(spoken - called.keys())
     if strangers:
         added = pl.Series("id", strangers).cast(every.dtype, strict=False)
@@ -38,9 +40,9 @@ def known_sums(
             one.name,
             one.least,
             one.most,
-            {(called[i], words[str(v)]): one.coefficient for i in one.persons.to_list() for v in one.values},
+            {(called[i], words[str(v)]): one.coefficient for i in own for v in one.values},
         )
-        for one in reader.informed.assertions
+        for own, one in zip(who, reader.informed.assertions, strict=True)
     ]
 
 

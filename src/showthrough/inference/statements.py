@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,24 +45,19 @@ def coded(informed: Informed | None, ids: pl.Series, values: pl.Series, columns:
     """The knowledge of a reader about a history with these ids (its first columns) and values."""
     if informed is None:
         return CodedKnowledge()
-    asked = [one.persons for one in informed.assertions]
-    every = pl.concat(asked).unique(maintain_order=True) if asked else pl.Series("id", [], dtype=pl.String)
     named = as_text(ids, "ids")
-    place = positions(every, named).astype(np.int64)
-    missing = np.flatnonzero(place < 0)
+    place = positions(informed.people, named).astype(np.int64)
+    spoken = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(one.persons for one in informed.assertions)]))
+    missing = spoken[place[spoken] < 0]
     place[missing] = columns + np.arange(missing.size)
-    statements = _entries(informed.assertions, every, place, values) if informed.assertions else None
+    statements = _entries(informed.assertions, place, values) if informed.assertions else None
     if informed.prior is None or informed.prior_key is None:
         return CodedKnowledge(missing.size, statements)
     weights, _ = informed.prior.weights(values)
-    key = np.append(informed.prior_key, -1)
-    people = pl.concat([named.alias("id"), every.gather(missing).alias("id")])
-    own = key[positions(people, informed.people)]
-    prior_of = np.full(columns + missing.size, -1, dtype=np.int64)
-    prior_of[: named.len()], prior_of[columns:] = own[: named.len()], own[named.len() :]
-    return CodedKnowledge(
-        missing.size, statements, prior_of % (len(weights) + 1), np.vstack([weights, np.ones(values.len())])
-    )
+    prior_of = np.full(columns + missing.size, len(weights), dtype=np.int64)  # nobody's: all alike
+    here = np.flatnonzero((place >= 0) & (informed.prior_key >= 0))
+    prior_of[place[here]] = informed.prior_key[here]
+    return CodedKnowledge(missing.size, statements, prior_of, np.vstack([weights, np.ones(values.len())]))
 
 
 def spoken_of(informed: Informed, kind: pl.DataType) -> pl.Series:
@@ -72,16 +66,16 @@ def spoken_of(informed: Informed, kind: pl.DataType) -> pl.Series:
     return pl.Series("value", texts, dtype=pl.String).cast(kind)
 
 
-def _entries(assertions: Sequence[Assertion], every: pl.Series, place: Ints, values: pl.Series) -> Statements:
-    """One entry for each statement, person and value."""
-    words = values.cast(pl.String)
-    size = np.array([one.persons.len() for one in assertions], dtype=np.int64)
-    person = place[positions(pl.concat([one.persons for one in assertions]), every)]
-    codes = [_codes(one.values, words) for one in assertions]
-    many = np.array([own.size for own in codes], dtype=np.int64)
+def _entries(assertions: Sequence[Assertion], place: Ints, values: pl.Series) -> Statements:
+    """One entry for each statement, person and value; ``place`` tells the column of each person."""
+    code = {word: k for k, word in enumerate(values.cast(pl.String).to_list())}
+    size = np.array([one.persons.size for one in assertions], dtype=np.int64)
+    person = place[np.concatenate([one.persons for one in assertions])]
+    codes = [[code[str(v)] for v in one.values if str(v) in code] for one in assertions]
+    many = np.array([len(own) for own in codes], dtype=np.int64)
     statement = np.repeat(np.arange(size.size), size)
     times = many[statement]
-    value = np.concatenate([np.tile(own, n) for own, n in zip(codes, size.tolist(), strict=True)])
+    value = np.array([v for own, n in zip(codes, size.tolist(), strict=True) for v in own * n], dtype=np.int64)
     coefficient = np.array([one.coefficient for one in assertions], dtype=np.int64)
     return Statements(
         lower=np.array([one.least for one in assertions], dtype=np.int64),
@@ -92,9 +86,3 @@ def _entries(assertions: Sequence[Assertion], every: pl.Series, place: Ints, val
         value=value.astype(np.int32),
         coefficient=np.repeat(coefficient[statement], times),
     )
-
-
-def _codes(asked: Sequence[Any], words: pl.Series) -> Ints:
-    """Where values stand among those of the history; what a part of a history does not publish is left out."""
-    found = positions(pl.Series([str(v) for v in asked], dtype=pl.String), words).astype(np.int64)
-    return found[found >= 0]

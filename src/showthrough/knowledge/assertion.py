@@ -20,16 +20,16 @@ class Assertion:
     """least ≤ coefficient · (how many of the persons have one of the values) ≤ most, in whole numbers."""
 
     name: str
-    persons: pl.Series  # ids as text
+    persons: Ints  # places among the people of whom the reader may know
     values: tuple[Any, ...]
     coefficient: int
     least: int
     most: int
 
     @classmethod
-    def of(cls, said: Statement, persons: pl.Series, name: str) -> Assertion:
+    def of(cls, said: Statement, persons: Ints, name: str) -> Assertion:
         """A statement about these persons; refused if it asks for more than there are."""
-        number = persons.len()
+        number = persons.size
         scale = number if said.relative else 1
         least = outwards(said.least, up=False) * scale
         most = Fraction(number) if said.most is None else min(outwards(said.most, up=True) * scale, Fraction(number))

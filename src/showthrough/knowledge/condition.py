@@ -11,11 +11,26 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.release.cells import covers, read_cells
-from showthrough.table.arrays import Flags
+from showthrough.table.arrays import Codes, Flags
+from showthrough.table.codes import positions
 from showthrough.table.hierarchy import Hierarchy
 from showthrough.table.texts import as_text
 
 _ENDS = {"at_least": ">=", "at_most": "<=", "above": ">", "below": "<"}
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """A column of everybody: its different entries as text, ascending, and whose is which (−1: not known)."""
+
+    values: pl.Series
+    code: Codes
+
+    @classmethod
+    def of(cls, column: pl.Series) -> Entries:
+        """From a column of text."""
+        values = column.drop_nulls().unique().sort()
+        return cls(values, positions(column, values))
 
 
 @dataclass(frozen=True)
@@ -44,7 +59,7 @@ class Condition:
         """The columns."""
         return tuple(column for column, _, _ in self.columns)
 
-    def fitting(self, columns: Mapping[str, pl.Series], trees: Mapping[str, Hierarchy], where: str) -> Flags:
+    def fitting(self, columns: Mapping[str, Entries], trees: Mapping[str, Hierarchy], where: str) -> Flags:
         """Who fits, by the columns of all persons as text; a person whose entry is not known does not."""
         found = None
         for column, cells, every in self.columns:
@@ -63,10 +78,10 @@ class Condition:
 
 
 def _covered(
-    column: str, cells: tuple[str, ...], every: bool, entries: pl.Series, tree: Hierarchy | None, where: str
+    column: str, cells: tuple[str, ...], every: bool, entries: Entries, tree: Hierarchy | None, where: str
 ) -> Flags:
     """Which entries the cells cover."""
-    values = entries.drop_nulls().unique().sort()
+    values = entries.values
     domain = values if values.len() else None
     read = read_cells(pl.Series(cells, dtype=pl.String), name=column, where=where, hierarchy=tree, domain=domain)
     cover = covers(read, values)
@@ -77,7 +92,7 @@ def _covered(
         else:
             hits[place, cover.code[cover.start[code] : cover.start[code + 1]]] = True
     good = hits.all(axis=0) if every else hits.any(axis=0)
-    return np.asarray(entries.is_in(values.filter(pl.Series(good)).implode()).fill_null(False).to_numpy())
+    return np.append(good, False)[entries.code]
 
 
 def _cells(column: str, entry: Any) -> tuple[tuple[str, ...], bool]:

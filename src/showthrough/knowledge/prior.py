@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.knowledge.condition import Condition
+from showthrough.knowledge.condition import Condition, Entries
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.codes import positions
 from showthrough.table.files import read_table
@@ -84,6 +84,7 @@ class Prior:
 
     def classes(self, columns: Mapping[str, pl.Series], trees: Mapping[str, Hierarchy]) -> Ints:
         """[persons] the key that each person has, by their columns as text, or NOBODY."""
+        entries = {} if self.by_id else {name: Entries.of(column) for name, column in columns.items()}
         names = self.keys.columns
         people = pl.DataFrame({c: columns[c] for c in names}).with_row_index("person")
         joined = people.join(self.keys.with_row_index("at"), on=names, how="left", maintain_order="left")
@@ -93,7 +94,7 @@ class Prior:
         unused = np.setdiff1d(np.arange(self.keys.height), found)
         for key in unused.tolist():  # perhaps cells, such as 30-39
             cells = {c: own for c, own in self.keys.row(key, named=True).items() if own is not None}
-            fits = Condition.of(cells).fitting(columns, trees, self.where) if cells else np.ones(found.size, dtype=bool)
+            fits = Condition.of(cells).fitting(entries, trees, self.where) if cells else np.ones(found.size, dtype=bool)
             if (found[fits] != NOBODY).any():
                 raise _wrong(f"{self.where}: two different rows of quasi-identifiers fit the same person.")
             found[fits] = key

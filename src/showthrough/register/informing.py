@@ -10,11 +10,13 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.knowledge.assertion import Assertion, Informed
+from showthrough.knowledge.condition import Entries
 from showthrough.knowledge.prior import Prior
 from showthrough.knowledge.statement import Statement
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.said import private
+from showthrough.table.arrays import Ints
 from showthrough.table.texts import as_text
 
 _PARTS = 1000  # of a person, by which statements give way
@@ -43,11 +45,9 @@ class _People:
         further = [as_text(ids, "ids") for ids in (*linked, *(frame["id"] for frame in reader.membership.values()))]
         every = [*(ids for ids, _ in self._sources), *further, pl.Series([], dtype=pl.String)]
         self.ids = pl.concat([ids.alias("id") for ids in every]).unique(maintain_order=True)
-        self._known = set(self.ids.to_list())
+        self.place = {id: at for at, id in enumerate(self.ids.to_list())}
         self._columns: dict[str, pl.Series] = {}
-
-    def __contains__(self, id: str) -> bool:
-        return id in self._known
+        self._entries: dict[str, Entries] = {}
 
     @property
     def names(self) -> list[str]:
@@ -66,9 +66,12 @@ class _People:
             self._columns[name] = table["found"]
         return self._columns[name]
 
-    def columns(self, names: Sequence[str]) -> Mapping[str, pl.Series]:
-        """Several of them."""
-        return {name: self.column(name) for name in names}
+    def entries(self, names: Sequence[str]) -> Mapping[str, Entries]:
+        """Several of them, with their different entries."""
+        for name in names:
+            if name not in self._entries:
+                self._entries[name] = Entries.of(self.column(name))
+        return self._entries
 
 
 def _assertions(reader: Reader, people: _People, releases: Sequence[Release]) -> tuple[Assertion, ...]:
@@ -88,29 +91,33 @@ def _assertions(reader: Reader, people: _People, releases: Sequence[Release]) ->
     return tuple(found.values())
 
 
-def _who(said: Statement, people: _People) -> pl.Series:
+def _who(said: Statement, people: _People) -> Ints:
+    """Of whom a statement speaks, by their places."""
     if said.where is None:
-        ids = pl.Series("id", [_as_id(i) for i in said.ids], dtype=pl.String).unique(maintain_order=True)
-        missing = next((i for i in ids.to_list() if i not in people), None)
+        asked = dict.fromkeys(_as_id(i) for i in said.ids)
+        missing = next((i for i in asked if i not in people.place), None)
         if missing is not None:
-            raise said.refused(
-                f"neither a release nor the register holds {private(f'the person {missing}', 'this person')}."
-            )
-        return ids
+            who = private(f"the person {missing}", "this person")
+            raise said.refused(f"neither a release nor the register holds {who}.")
+        return np.array([people.place[i] for i in asked], dtype=np.int64)
     strange = next((c for c in said.where.names if c not in people.names), None)
     if strange is not None:
         known = ", ".join(people.names) or "none"
         raise said.refused(f"there is no column {strange!r} of persons: register and releases with ids have {known}.")
     try:
-        fits = said.where.fitting(people.columns(said.where.names), people.trees, said.place or "where")
+        fits = said.where.fitting(people.entries(said.where.names), people.trees, said.place or "where")
     except InputError as problem:
         raise said.refused(problem.said) from None
     if not fits.any():
         raise said.refused(f"nobody fits the condition{private(f' {said.where}', '')}.")
-    return people.ids.filter(pl.Series(fits))
+    return np.flatnonzero(fits)
 
 
 def _as_id(given: Any) -> str:
+    if isinstance(given, str):
+        return given.strip()
+    if isinstance(given, int) and not isinstance(given, bool):
+        return str(given)
     text: str = as_text(pl.Series([given]), "ids")[0]
     return text
 
@@ -132,7 +139,7 @@ def _prior_keys(prior: Prior | None, people: _People) -> Any:
                 f"they have {known}.",
                 parameters=("prior",),
             )
-        found = prior.classes(people.columns(names), people.trees)
+        found = prior.classes({name: people.column(name) for name in names}, people.trees)
         wrong = f"{prior.where} fits nobody whom a release or the register holds."
     if not (np.asarray(found) >= 0).any():
         raise InputError(wrong, parameters=("prior",))
