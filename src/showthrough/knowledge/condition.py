@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,30 @@ class Entries:
 
     values: pl.Series
     code: Codes
+    _under: dict[str, Flags] = field(default_factory=dict)
 
     @classmethod
     def of(cls, column: pl.Series) -> Entries:
         """From a column of text."""
         values = column.drop_nulls().unique().sort()
         return cls(values, positions(column, values))
+
+    def under(self, cell: str, column: str, trees: Mapping[str, Hierarchy], where: str) -> Flags:
+        """[values] which of them a printed cell covers."""
+        if cell not in self._under:
+            self.read([cell], column, trees, where)
+        return self._under[cell]
+
+    def read(self, cells: Sequence[str], column: str, trees: Mapping[str, Hierarchy], where: str) -> None:
+        """Look many cells up at once, which takes hardly longer than one."""
+        read = read_cells(
+            pl.Series(cells, dtype=pl.String), name=column, where=where, hierarchy=trees.get(column), domain=self.values
+        )
+        cover = covers(read, self.values)
+        for cell, code in zip(cells, read.codes.tolist(), strict=True):
+            hit = np.full(self.values.len(), bool(read.any[code]))
+            hit[cover.code[cover.start[code] : cover.start[code + 1]]] = True
+            self._under[cell] = hit
 
 
 @dataclass(frozen=True)
@@ -60,10 +78,13 @@ class Condition:
         return tuple(column for column, _, _ in self.columns)
 
     def fitting(self, columns: Mapping[str, Entries], trees: Mapping[str, Hierarchy], where: str) -> Flags:
-        """Who fits, by the columns of all persons as text; a person whose entry is not known does not."""
+        """Who fits, by the columns of all persons; a person whose entry is not known does not."""
         found = None
         for column, cells, every in self.columns:
-            own = _covered(column, cells, every, columns[column], trees.get(column), where)
+            entries = columns[column]
+            hits = np.stack([entries.under(cell, column, trees, where) for cell in cells])
+            good = hits.all(axis=0) if every else hits.any(axis=0)
+            own = np.append(good, False)[entries.code]
             found = own if found is None else found & own
         assert found is not None
         return found
@@ -75,24 +96,6 @@ class Condition:
     def __str__(self) -> str:
         told = (f"{column} {(' and ' if every else ' or ').join(cells)}" for column, cells, every in self.columns)
         return ", ".join(told)
-
-
-def _covered(
-    column: str, cells: tuple[str, ...], every: bool, entries: Entries, tree: Hierarchy | None, where: str
-) -> Flags:
-    """Which entries the cells cover."""
-    values = entries.values
-    domain = values if values.len() else None
-    read = read_cells(pl.Series(cells, dtype=pl.String), name=column, where=where, hierarchy=tree, domain=domain)
-    cover = covers(read, values)
-    hits = np.zeros((len(cells), values.len()), dtype=bool)
-    for place, code in enumerate(read.codes.tolist()):
-        if read.any[code]:
-            hits[place] = True
-        else:
-            hits[place, cover.code[cover.start[code] : cover.start[code + 1]]] = True
-    good = hits.all(axis=0) if every else hits.any(axis=0)
-    return np.append(good, False)[entries.code]
 
 
 def _cells(column: str, entry: Any) -> tuple[tuple[str, ...], bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.knowledge.assertion import Assertion, Informed
-from showthrough.knowledge.condition import Entries
+from showthrough.knowledge.condition import Condition, Entries
 from showthrough.knowledge.prior import Prior
 from showthrough.knowledge.statement import Statement
 from showthrough.register.reader import Reader
@@ -66,6 +67,16 @@ class _People:
             self._columns[name] = table["found"]
         return self._columns[name]
 
+    def prepare(self, conditions: Sequence[Condition]) -> None:
+        """Look all cells of a column up at once; what cannot be read is told when its statement's turn comes."""
+        cells: dict[str, dict[str, None]] = {}
+        for condition in conditions:
+            for column, own, _ in condition.columns:
+                cells.setdefault(column, {}).update(dict.fromkeys(own))
+        for column in [c for c in cells if c in self.names]:
+            with suppress(InputError):
+                self.entries([column])[column].read(list(cells[column]), column, self.trees, "where")
+
     def entries(self, names: Sequence[str]) -> Mapping[str, Entries]:
         """Several of them, with their different entries."""
         for name in names:
@@ -77,6 +88,7 @@ class _People:
 def _assertions(reader: Reader, people: _People, releases: Sequence[Release]) -> tuple[Assertion, ...]:
     values = {str(v) for r in releases if r.sensitive is not None for v in r.tally["value"].unique().to_list()}
     values |= {str(v) for v in reader.domain}
+    people.prepare([said.where for said in reader.knowledge if said.where is not None])
     found: dict[str, Assertion] = {}
     for said in reader.knowledge:
         strange = next((v for v in said.values if str(v) not in values), None)
