@@ -217,11 +217,9 @@ def _stated(knowledge: Any) -> tuple[Statement, ...]:
             parameters=("knowledge",),
         )
     found = tuple(listed)
-    strange = next((s for s in found if not isinstance(s, Statement)), None)
-    if strange is not None:
-        raise InputError(
-            f"knowledge is a list of statements, not of {type(strange).__name__}.", parameters=("knowledge",)
-        )
+    strange = [type(one).__name__ for one in found if not isinstance(one, Statement)]
+    if strange:
+        raise InputError(f"knowledge is a list of statements, not of {strange[0]}.", parameters=("knowledge",))
     return found
 
 
