@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # as typing has it, which takes its time to load: a comma
 if TYPE_CHECKING:
     from typing import Any
 
+    from showthrough import attacks as attacks
     from showthrough import errors as errors
     from showthrough import knowledge as knowledge
     from showthrough.auditing.audit import Audit as Audit
@@ -99,6 +100,7 @@ _HOME = {
     "TCloseness": "showthrough.criteria.t_closeness",
     "Utility": "showthrough.measuring.measure",
     "WorstCase": "showthrough.criteria.worst_case",
+    "attacks": "showthrough.attacks",
     "audit": "showthrough.auditing.audit",
     "changes_between": "showthrough.register.changed",
     "errors": "showthrough.errors",
@@ -149,6 +151,7 @@ __all__ = [
     "WorstCase",
     "__version__",
     "anonymize",
+    "attacks",
     "audit",
     "changes_between",
     "errors",
@@ -171,7 +174,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'showthrough' has no attribute {name!r}")
     module = import_module(_HOME[name])
-    found = module if name in ("errors", "knowledge") else getattr(module, name)
+    found = module if name in ("attacks", "errors", "knowledge") else getattr(module, name)
     globals()[name] = found
     return found
 

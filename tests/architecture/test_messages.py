@@ -70,6 +70,8 @@ KNOWN = {
     "anonymizers.plan": {"', '.join(plan['quasi'])", "top"},
     "anonymizers.refusals": {"failing"},
     "anonymizers.table": {"high", "low", "strange[0]", "twice"},
+    "attacks.bayes": {"theta"},
+    "attacks.outcomes": {"strange"},
     "cli.inputs": {"entry", "example", "given", "mark"},
     "cli.output": {"needy[0]", "such_as"},
     "criteria.parameters": {"value", "of", "allowed[-1]"},

@@ -10,6 +10,7 @@ from tests.architecture.source import Module, modules
 
 # Files that are one concept on several floors: the command, its use case, the content that is told, the work itself.
 FILES = {
+    "attack": {"cli.attack", "requests.attack"},
     "audit": {"cli.audit", "requests.audit", "auditing.audit"},
     "check": {"cli.check", "requests.check", "report.check"},
     "demo": {"cli.demo", "requests.demo"},

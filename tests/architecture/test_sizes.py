@@ -22,6 +22,7 @@ LONG_FUNCTIONS = {
 }
 MANY_PARAMETERS = {
     **dict.fromkeys(COMMANDS, "a command with its options"),
+    "cli.attack.bayes": "a command with its options",
     "release.reading.read_release": "entry point: the roles of every kind",
     "release.release.Release.bucketized": "entry point: the roles of the kind",
     "release.release.Release.generalized": "entry point: the roles of the kind",

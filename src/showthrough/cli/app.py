@@ -9,7 +9,7 @@ from __future__ import annotations
 import typer
 
 from showthrough import __version__
-from showthrough.cli import audit, check, ci, demo, explain, policy, publish
+from showthrough.cli import attack, audit, check, ci, demo, explain, policy, publish
 from showthrough.cli.listing import WithLists
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("publish")(publish.publish)
 app.command("explain")(explain.explain)
 app.command("ci")(ci.ci)
 app.add_typer(policy.app, name="policy")
+app.add_typer(attack.app, name="attack")
 
 
 def _version(wanted: bool) -> None:

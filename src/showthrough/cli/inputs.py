@@ -35,6 +35,21 @@ def marks(given: Sequence[str] | None) -> dict[str, str] | None:
     return found or None
 
 
+def named_files(option: str, given: Sequence[str]) -> dict[str, str]:
+    """FILE, or NAME=FILE where there are several, as a table; a file alone is called after itself."""
+    found: dict[str, str] = {}
+    for entry in given:
+        name, equals, file = entry.partition("=")
+        if not equals:
+            name, file = Path(entry).stem, entry
+        if not (name and file):
+            raise InputError(f"--{option} takes FILE or NAME=FILE, not {entry!r}.")
+        if name in found:
+            raise InputError(f"--{option} names {name!r} twice.")
+        found[name] = file
+    return found
+
+
 def columns(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
     """Names of columns, with commas between them or in several options."""
     if given is None:

@@ -18,7 +18,7 @@ from showthrough.cli.flags import TOLD, as_options
 from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_together
 from showthrough.errors import InputError
 from showthrough.numerals import many
-from showthrough.report import check_terminal, person_terminal, publish_terminal, terminal
+from showthrough.report import attack_terminal, check_terminal, person_terminal, publish_terminal, terminal
 from showthrough.report.formats import Judgement
 from showthrough.report.junit import junit
 from showthrough.report.markdown import markdown
@@ -30,6 +30,7 @@ from showthrough.table.spreadsheets import escaped
 if TYPE_CHECKING:
     from showthrough.policy.decision import Verdict
     from showthrough.report.check import CheckContent
+    from showthrough.requests.attack import AttackResult
     from showthrough.requests.audit import AuditResult
     from showthrough.requests.check import CheckResult
     from showthrough.requests.explain import ExplainResult
@@ -214,6 +215,17 @@ def show_compared(result: CompareResult) -> None:
     told = result.content()
     said = tuple(replace(s, remark=as_options(s.remark, TOLD)) for s in told.strategies)
     publish_terminal.show_comparison(out(), replace(told, strategies=said))
+
+
+def deliver_attack(result: AttackResult, json: str | None, people: Path | None, *, quiet: bool) -> None:
+    """Counts to the terminal, or as JSON; the people file is private."""
+    if json == "-":
+        print_bytes(as_json(result.as_dict()))
+    elif not quiet:
+        attack_terminal.show_attack(out(), result.outcome, result.score)
+    sys.stdout.flush()
+    files = [] if json in (None, "-") else [(Path(str(json)), as_json(result.as_dict()), False)]
+    write_together(files, None if people is None else (people, [escaped(result.outcome.people)]))
 
 
 def deliver_person(result: ExplainResult, json: str | None, *, quiet: bool) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from showthrough.table.plain import plain
 
 Severity = Literal["block", "review"]
-Outcome = Literal["within", "over", "open", "excepted"]
+LimitOutcome = Literal["within", "over", "open", "excepted"]
 
 
 class Verdict(StrEnum):
@@ -47,7 +47,7 @@ class Reason:
 
     rule: str
     severity: Severity
-    outcome: Outcome
+    outcome: LimitOutcome
     limit: Any
     found: Any
     persons: int

@@ -17,7 +17,7 @@ import polars as pl
 from showthrough.criteria.criterion import Check
 from showthrough.inference.posterior import Posterior
 from showthrough.numerals import many
-from showthrough.policy.decision import Outcome, Reason, Severity
+from showthrough.policy.decision import LimitOutcome, Reason, Severity
 from showthrough.policy.judging import PAIR, WHO, Judged, Known, as_text, nobody_open
 from showthrough.policy.phrases import are, people, percent
 from showthrough.policy.policy import Policy, texted
@@ -93,7 +93,7 @@ def joint_reasons(policy: Policy, severity: Severity, basis: Basis) -> list[Reas
 
 def criterion_reason(rule: str, severity: Severity, limit: Any, check: Check, release: str) -> Reason:
     """What became of a criterion that one release has to satisfy."""
-    outcome: Outcome = "within" if check.holds else "over"
+    outcome: LimitOutcome = "within" if check.holds else "over"
     said = f"{release}: {check.sentence}"
     return Reason(rule, severity, outcome, limit, check.level, check.failing_persons, 0, said, release=release)
 
@@ -113,7 +113,7 @@ def _reason(policy: Policy, severity: Severity, rule: str, judged: Judged, basis
     doubtful = judged.open if judged.doubtful else nobody_open()
     waiting = pl.concat([doubtful, shaky.select(WHO), basis.loose, undecided]).unique()
     waiting = waiting.join(firm.select(WHO).unique(), on=WHO, how="anti")
-    outcome: Outcome = "over" if count > judged.most else "open" if waiting.height else "within"
+    outcome: LimitOutcome = "over" if count > judged.most else "open" if waiting.height else "within"
     found = _found(rule, count, firm, basis)
     first = rule == "max_gain" and basis.before is None
     said = _SAID[rule](_Found(policy, count, persons, judged.most, basis.posterior.ids.len(), first))

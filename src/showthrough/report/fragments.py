@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from showthrough.attacks.outcomes import Outcome
+from showthrough.attacks.statistics import Score
 from showthrough.auditing.audit import Audit
 from showthrough.criteria.criterion import Check, text
 from showthrough.criteria.worst_case import WorstCase
@@ -34,7 +36,7 @@ def fragment(shown: object) -> str | None:
     """An object as HTML; None where nothing can draw it: then notebooks print it."""
     telling: tuple[tuple[type, Callable[[Any], dict[str, Any]]], ...] = (
         (Audit, _audit), (Posterior, _posterior), (Check, _check), (Proof, _proof),
-        (WorstCase, _worst_case),
+        (WorstCase, _worst_case), (Outcome, _outcome), (Score, _score),
     )  # fmt: skip
     try:
         template = environment().get_template("fragment.html.j2")
@@ -119,16 +121,31 @@ def _check(check: Check) -> dict[str, Any]:
     }
 
 
-def _worst_case(worst: WorstCase) -> dict[str, Any]:
+def _told(heading: str, lines: list[str], last: str) -> dict[str, Any]:
     return {
         "badge": ("", ""),
-        "heading": worst.sentence,
-        "lines": [worst.assumption],
+        "heading": heading,
+        "lines": lines,
         "figures": [],
         "chart": None,
         "drawn": [],
-        "last": "worst.knowledge lists what such a reader knows, with group and values (internal).",
+        "last": last,
     }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    lines = [str(outcome.threat), *outcome.lines(), *outcome.notes]
+    return _told(f"Attack {outcome.attack}", lines, "outcome.people has every person's beliefs (internal).")
+
+
+def _score(score: Score) -> dict[str, Any]:
+    lines = str(score).split("\n")
+    return _told("Beliefs beside the truth", lines, "score.table and score.calibration have all figures (internal).")
+
+
+def _worst_case(worst: WorstCase) -> dict[str, Any]:
+    last = "worst.knowledge lists what such a reader knows, with group and values (internal)."
+    return _told(worst.sentence, [worst.assumption], last)
 
 
 def _proof(proof: Proof) -> dict[str, Any]:

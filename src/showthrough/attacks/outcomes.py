@@ -1,0 +1,83 @@
+"""What an attack gives: who was attacked with what knowledge, what came out for everybody, rates, and a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from showthrough.attacks.statistics import Score, score
+from showthrough.errors import InputError
+from showthrough.showing import Showable
+from showthrough.table.plain import plain
+
+
+@dataclass(frozen=True)
+class Threat:
+    """Who attacks: what the attacker has, what it wants, and what it takes for granted."""
+
+    has: str
+    wants: str
+    assumes: str
+
+    def __str__(self) -> str:
+        return f"The attacker has {self.has}. It wants {self.wants}. It assumes {self.assumes}."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Showable):
+    """One attack on one release or history.
+
+    ``people`` names persons and values: it is for internal eyes. Text, JSON and notebooks show counts.
+    """
+
+    attack: str
+    threat: Threat
+    people: pl.DataFrame
+    """One row per person, or per person and value: id first, after the columns of ``by``."""
+    rates: pl.DataFrame
+    """How many persons are exposed: what each rate is of, then persons, of, share, low, high."""
+    baseline: pl.DataFrame
+    """The same for somebody who does not attack."""
+    beliefs: tuple[str, ...] = ()
+    """Columns of ``people`` that hold probabilities and can be scored; the last one is the baseline's."""
+    by: tuple[str, ...] = ()
+    """Columns of ``people`` that tell attackers apart."""
+    notes: tuple[str, ...] = ()
+    """What was left out and why, in sentences with counts only."""
+
+    def score(self, truth: Any, *, beliefs: Sequence[str] | None = None) -> Score:
+        """How right and how calibrated the beliefs are, beside the baseline's; ``truth`` is a frame of id and value."""
+        if not self.beliefs:
+            raise InputError(f"The attack {self.attack!r} has no probabilities that could be scored.")
+        asked = self.beliefs if beliefs is None else tuple(beliefs)
+        strange = next((name for name in asked if name not in self.beliefs), None)
+        if strange is not None:
+            raise InputError(f"There is no belief {strange!r}: the beliefs are {', '.join(self.beliefs)}.")
+        return score(self.people, asked, truth, by=self.by)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Counts and words as plain data for JSON."""
+        told = {"attack": self.attack, "threat": self.threat, "rates": self.rates, "baseline": self.baseline}
+        return dict(plain({**told, "notes": self.notes}))
+
+    def lines(self) -> list[str]:
+        """Every rate beside its baseline, in words."""
+        keys = self.rates.columns[: self.rates.columns.index("persons")]
+        shared = [c for c in keys if c in self.baseline.columns[: self.baseline.columns.index("persons")]]
+        found = []
+        for row in self.rates.iter_rows(named=True):
+            same = self.baseline.filter(*(pl.col(c) == row[c] for c in self.by if c in shared))
+            beside = ""
+            if same.height:
+                beside = f"; baseline {same['persons'][0]} of {same['of'][0]}"
+            found.append(f"{', '.join(str(row[c]) for c in keys)}: {row['persons']} of {row['of']} persons{beside}.")
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join([f"Attack {self.attack}. {self.threat}", *self.lines(), *self.notes])
+
+    def __repr__(self) -> str:
+        return f"<Outcome of the attack {self.attack}: {' '.join(self.lines())}>"

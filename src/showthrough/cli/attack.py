@@ -1,0 +1,77 @@
+"""``showthrough attack``: the attacks of the literature on published files, in counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from showthrough.cli import options
+from showthrough.cli.common import errors_as_sentences, live
+from showthrough.table.unpacking import unpacked_up_to
+
+app = typer.Typer(help="Attacks of the literature: what somebody with a release learns of persons.")
+
+
+@app.callback()
+def attack() -> None:
+    """Attacks of the literature: what somebody with a release learns of persons."""
+
+
+@app.command("bayes")
+def bayes(
+    path: Annotated[Path, typer.Argument(metavar="RELEASE", help="CSV or Parquet file, or release folder.")],
+    prior: Annotated[
+        list[str],
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="What the attacker believes: p by id, or by quasi-identifiers, and value; once per attacker.",
+        ),
+    ],
+    theta: Annotated[float, typer.Option(help="A belief that moves by so much is a breach.")] = 0.2,
+    id: options.Id = None,
+    sensitive: options.Sensitive = None,
+    group: options.Group = None,
+    quasi: options.Quasi = None,
+    kind: options.Kind = None,
+    values: Annotated[
+        Optional[Path], typer.Option(help="Second table of Anatomy's pair (group, value, count).")
+    ] = None,
+    count: options.Count = None,
+    register: Annotated[
+        Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")
+    ] = None,
+    hierarchy: options.Hierarchies = None,
+    truth: Annotated[
+        Optional[Path], typer.Option(help="Your own table: scores the beliefs, in figures that give nobody away.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="Time for each inference.")] = 600.0,
+    people: Annotated[
+        Optional[Path], typer.Option(help="Write everybody's beliefs to this file, which only you can read.")
+    ] = None,
+    encoding: options.Encoding = None,
+    json: options.Json = None,
+    unpacked: options.Unpacked = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Bayes-optimal privacy: whose value is believed otherwise after the release than before, by theta or more."""
+    with errors_as_sentences(), unpacked_up_to(unpacked):
+        from showthrough.cli.inputs import columns, named_files, pairs, releases
+        from showthrough.cli.output import deliver_attack
+        from showthrough.cli.writing import check_targets
+        from showthrough.requests.attack import BayesRequest, run_bayes
+
+        known = None if register is None else {"file": str(register), "only_published": True}
+        entries: dict[str, Any] = {
+            "release": releases([path], None if values is None else [values]), "register": known, "id": id,
+            "sensitive": sensitive, "group": group, "quasi": columns(quasi), "count": count, "kind": kind,
+            "encoding": encoding, "hierarchies": pairs("hierarchy", hierarchy), "priors": named_files("prior", prior),
+            "theta": theta, "truth": None if truth is None else str(truth), "seconds": seconds,
+        }  # fmt: skip
+        request = BayesRequest.from_dict(entries)
+        targets = [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
+        check_targets(targets, request.files())
+        with live(quiet=quiet) as progress:
+            result = run_bayes(request, progress)
+        deliver_attack(result, json, people, quiet=quiet)

@@ -1,0 +1,75 @@
+"""``showthrough attack``: counts on the terminal and as JSON, persons in a private file."""
+
+import json
+import os
+import stat
+
+import polars as pl
+import pytest
+
+from tests.attacks.test_bayes import DON, REGISTER
+from tests.cli.running import run
+
+ROLES = ["--sensitive", "disease", "--quasi", "zip,age", "--register", "people.csv"]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = {"zip": ["[75001, 75002]"] * 2 + ["[75003, 75010]"] * 2, "age": ["[22, 29]"] * 4}
+    pl.DataFrame({**cells, "disease": ["Cold", "Flu", "Cold", "HIV"]}).write_csv("V.csv")
+    REGISTER.write_csv("people.csv")
+    DON.write_csv("neighbour.csv")
+    DON.with_columns(p=pl.lit(1 / 3)).write_csv("even.csv")
+    pl.DataFrame({"id": ["Bob", "Bill", "Don", "Sue"], "disease": ["Cold", "Flu", "Cold", "HIV"]}).write_csv("T.csv")
+    return tmp_path
+
+
+def test_bayes_in_counts(home):
+    done = run("attack", "bayes", "V.csv", "--prior", "neighbour.csv", "--theta", 0.05, *ROLES)
+    assert (done.code, done.err) == (0, "")
+    told = " ".join(done.out.split())
+    assert "The attacker has one release" in told
+    assert "a belief that moves by 0.05 or more" in told
+    assert "relative_entropy" in told
+    assert "Don" not in told
+    assert "HIV" not in told
+
+
+def test_bayes_as_json_with_people_and_truth(home):
+    options = ["--prior", "a=neighbour.csv", "--prior", "b=even.csv", "--theta", 0.05, "--truth", "T.csv"]
+    done = run("attack", "bayes", "V.csv", *options, *ROLES, "--json", "-", "--people", "p.csv")
+    assert (done.code, done.err) == (0, "")
+    told = json.loads(done.out)
+    assert [(r["adversary"], r["belief"], r["persons"], r["of"]) for r in told["rates"]][:3] == [
+        ("a", "formula", 4, 4), ("a", "relative_entropy", 4, 4), ("a", "exact", 3, 4),
+    ]  # fmt: skip
+    assert told["score"]["beliefs"][0]["accuracy"] is None  # of four persons nothing is told
+    assert "Don" not in done.out
+    people = pl.read_csv("p.csv")
+    mine = people.filter((pl.col("adversary") == "a") & (pl.col("id") == "Don") & (pl.col("value") == "Cold"))
+    assert mine["exact"][0] == pytest.approx(0.416667, abs=1e-6)
+    assert mine["formula"][0] == pytest.approx(0.465278, abs=1e-6)
+    assert mine["relative_entropy"][0] == pytest.approx(0.458040, abs=1e-6)
+    assert stat.S_IMODE(os.stat("p.csv").st_mode) == 0o600
+    done = run("attack", "bayes", "V.csv", *options, *ROLES, "--json", "o.json", "--quiet")
+    assert (done.code, done.out) == (0, "")
+    assert json.loads((home / "o.json").read_text()) == told
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--prior", "neighbour.csv", "--theta", 2], "theta is a number above 0"),
+        (["--prior", "neighbour.csv", "--prior", "neighbour.csv"], "--prior names 'neighbour' twice"),
+        (["--prior", "=x"], "--prior takes FILE or NAME=FILE"),
+        (["--prior", "people.csv"], "'p'"),
+        (["--prior", "neighbour.csv", "--truth", "people.csv"], "The truth"),
+        (["--prior", "neighbour.csv", "--people", "V.csv"], "what this command reads"),
+    ],
+)
+def test_wrong_options(home, options, words):
+    done = run("attack", "bayes", "V.csv", *options, *ROLES)
+    assert done.code == 2
+    assert words in " ".join(done.err.split())
+    assert "Don" not in done.err
