@@ -43,3 +43,34 @@ def one_table(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100))
 def test_a_table_with_margins(seed):
     one_table(seed)
+
+
+SHAPES = [
+    [("q0",), ("q1",)],
+    [("q0", "q1"), ("q1",)],
+    [("q0", "q1"), ("q1", "q2")],
+    [("q0", "q1"), ("q1", "q2"), ("q0", "q2")],
+    [("q0",), ("q0",)],
+]
+
+
+def linked_tables(seed: int) -> None:
+    """Tables of one population, beside an attacker who sees all of them."""
+    rng = random.Random(seed)
+    shape = rng.choice(SHAPES)
+    population, truth = random_population(rng, len({c for own in shape for c in own}), 2)
+    if not any(truth.values()):
+        return
+    tables = [random_table(rng, population, truth, own) for own in shape]
+    releases = [as_release(rows, own, f"T{k}", "P") for k, (rows, own) in enumerate(zip(tables, shape, strict=True))]
+    printed = zip(tables, shape, strict=True)
+    expected = bounds(population, [as_table(rows, own, rounding=rounding_of(rows)) for rows, own in printed])
+    assert expected is not None
+    post = st.infer(releases)
+    for release, rows, own, ours in zip(releases, tables, shape, expected, strict=True):
+        assert told(post, release, rows, own) == [ends(*pair) for pair in ours], seed
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_tables_of_one_population(seed):
+    linked_tables(seed)

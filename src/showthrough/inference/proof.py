@@ -241,12 +241,18 @@ def _members(
     for r, (own, release) in enumerate(zip(found, told, strict=True)):
         for k, pool in enumerate(own.pools):
             groups = (*release.labels.gather(pool.groups), *([None] if pool.outside else []))
-            home = crowds.setdefault((r if own.like is None else own.like, k), {})
+            home = crowds.setdefault((_root(found, r), k), {})
             if pool.groups.size:
                 home[r] = groups
     pools = [(found[r].pools[k], home) for (r, k), home in crowds.items()]
     unnamed = [proof_check.Unnamed(home, pool.members, pool.spare) for pool, home in pools]
     return [_as_listed(p, r.labels) for p, r in zip(found, told, strict=True)], unnamed
+
+
+def _root(ties: Sequence[Ties], release: int) -> int:
+    """The release whose pools those of another are."""
+    like = ties[release].like
+    return release if like is None else _root(ties, like)
 
 
 def _as_listed(ties: Ties, labels: pl.Series) -> proof_check.Members:

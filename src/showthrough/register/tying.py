@@ -16,6 +16,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.leeway import NEAREST
+from showthrough.register.populations import population_of, share_members
 from showthrough.register.ties import Pool, Ties, one_each
 from showthrough.release.ranged import sizes
 from showthrough.said import private
@@ -52,14 +53,17 @@ def tie(release: Release, name: str, reader: Reader) -> Ties:
 def tied(releases: Sequence[Release], names: Sequence[str], reader: Reader) -> list[Ties]:
     """Who can be in which group of each release; margins follow the release that they are margins of."""
     found: list[Ties] = []
-    for name, release in zip(names, releases, strict=True):
-        if release.part_of is None:
-            found.append(tie(release, name, reader))
-            continue
-        like = next((k for k, r in enumerate(releases[: len(found)]) if r is release.part_of.leaves), None)
-        leaves = release.part_of.leaves
-        own = found[like] if like is not None else tie(leaves, leaves.name or name, reader)
-        found.append(replace(_lifted(own, release.part_of.group), like=like))
+    home: list[int] = []  # of a margin the place of its table, if that is there
+    for k, (name, release) in enumerate(zip(names, releases, strict=True)):
+        table = release if release.part_of is None else release.part_of.leaves
+        home.append(next((at for at, other in enumerate(releases[:k]) if other is table), k))
+        own = name if release.part_of is None else table.name or name
+        found.append(found[home[k]] if home[k] < k else tie(table, own, reader))
+    found = share_members(releases, names, found)
+    for k, release in enumerate(releases):
+        if release.part_of is not None:
+            like = None if home[k] == k else home[k]
+            found[k] = replace(_lifted(found[home[k]], release.part_of.group), like=like)
     return found
 
 
@@ -174,7 +178,7 @@ def _one_per_row(release: Release, name: str) -> Ties:
 
     Where counts are ranges nobody knows how many there are: then everybody is unnamed.
     """
-    if release.upper is not None:
+    if release.upper is not None or population_of(release) is not None:
         size, loose = release.size.to_numpy(), _loose(release)
         pools = tuple(Pool(np.array([g]), int(size[g]), bool(loose[g])) for g in np.flatnonzero(size))
         nobody = pl.Series("id", [], dtype=pl.String)
