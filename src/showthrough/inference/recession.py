@@ -44,9 +44,7 @@ class Found:
     zeros: Ints
 
 
-def prove(
-    problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None, programs: Clock | None = None
-) -> Found:
+def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None, programs: Clock | None = None) -> Found:
     """Turn a Newton direction into proven zeros; programs for single clusters have a clock of their own."""
     clock = clock or Clock()
     programs = programs or clock
