@@ -18,6 +18,7 @@ _FAR = 4e-5  # relative move; the error of the final step is half its square
 _CLEARLY = 1e5  # a forced zero can hide above this multiple of the residual only behind huge weights
 _NOTHING = (1e-9, 1e-7, 1e-6)  # what is below where counts are missed is taken out before they are met
 _SWEEPS = 6
+_PROGRESS = 0.5  # of what was missed: a sweep that leaves more is the last
 _LIFTED = (1e-3, 1e-5, 1e-7)  # where to look for points that show what is possible
 _LONGER = (4.0, 16.0, 64.0)
 _ROUNDING = 1e-14  # of a probability
@@ -37,9 +38,24 @@ class Corrected:
     passes: int
     met: Flags  # [k] whether the counts are
     good: Flags  # [k] whether this is the answer
+    gap: Reals  # [k] nats
+    possible: Flags  # [terms] small ones that were found to be possible, now or before
+
+    def better_than(self, other: Corrected | None, gain: float = 1.0) -> bool:
+        """Whether it meets the counts where another one does not, or leaves at most so much of its gap."""
+        if other is None or not other.met.all():
+            return True
+        return bool(self.met.all() and self.gap.sum() <= gain * other.gap.sum())
 
 
-def correct(problem: Reduced, mu: Reals, *, enough: float = CLOSED, clock: Clock | None = None) -> Corrected:
+def correct(
+    problem: Reduced,
+    mu: Reals,
+    *,
+    enough: float = CLOSED,
+    clock: Clock | None = None,
+    possible: Flags | None = None,
+) -> Corrected:
     """Finish: a last full Newton step in mu, and a primal point that meets the Relation rows.
 
     The primal point is mass·(1 + tangent), repeated on what is left; the One rows stay exact. It brings
@@ -47,13 +63,13 @@ def correct(problem: Reduced, mu: Reals, *, enough: float = CLOSED, clock: Clock
     above what is left of the residual, are doubtful. It errs by the square of the tangent, so it is
     good only if no other variable moves far. Where masses of all sizes make the system too ill-conditioned to
     meet the counts, next to nothing is made nothing, and the rest meets them. A component is good if its gap is
-    ``enough``.
+    ``enough``. What is known to be ``possible`` [terms] is never doubtful.
     """
     if not problem.components:
         none = np.empty(0, dtype=bool)
-        return Corrected(np.empty(0), mu, none, False, np.zeros(0), 0, none, none)
+        return Corrected(np.empty(0), mu, none, False, np.zeros(0), 0, none, none, np.empty(0), none)
     clock = clock or Clock()
-    work = _Correction(problem, mu)
+    work = _Correction(problem, mu, possible)
     work.meet(clock)
     direction, far = work.direction, np.abs(work.x - work.mass) > _FAR * work.mass
     doubtful = work.doubtful()
@@ -67,18 +83,20 @@ def correct(problem: Reduced, mu: Reals, *, enough: float = CLOSED, clock: Clock
     x, met = work.x, work.missed <= work.met
     mu, gap = work.moved(direction, x)
     if doubtful.any() and not clock.over:
-        possible, falls = work.raised(x, doubtful, clock)
-        doubtful &= ~possible
+        raised, falls = work.raised(x, doubtful, clock)
+        doubtful &= ~raised
+        work.known |= raised
         direction = falls if doubtful.any() else direction
     good, rest = met & (gap <= enough), bool((far & ~doubtful).any())
-    return Corrected(x, mu, doubtful, rest, direction, work.kernel.passes, met, good)
+    return Corrected(x, mu, doubtful, rest, direction, work.kernel.passes, met, good, gap, work.known)
 
 
 class _Correction:
     """A point on its way to the counts, component by component."""
 
-    def __init__(self, problem: Reduced, mu: Reals) -> None:
+    def __init__(self, problem: Reduced, mu: Reals, possible: Flags | None) -> None:
         self.problem, self.mu, self.kernel = problem, mu, Kernel(problem)
+        self.known = np.zeros(problem.rows.terms, dtype=bool) if possible is None else possible.copy()
         self.point = self.kernel.at(mu)
         self.given = self.point
         self.largest = np.maximum.reduceat(self.kernel.count, self.kernel.component_start)
@@ -92,9 +110,9 @@ class _Correction:
         self.missed = self.kernel.largest(g)
 
     def doubtful(self) -> Flags:
-        """[terms] what is not clearly above the residual of its component."""
+        """[terms] what is not clearly above the residual of its component, and not known to be possible."""
         limit = _CLEARLY * np.maximum(self.missed, self.floor)
-        return np.asarray(self.x <= limit[self.problem.term_component])
+        return np.asarray((self.x <= limit[self.problem.term_component]) & ~self.known)
 
     def meet(self, clock: Clock, near: float = _MET) -> None:
         """Correct every component until it meets its counts up to ``near``, or gets no nearer to them."""
@@ -114,11 +132,12 @@ class _Correction:
             moved = self.x + self.mass * kernel.tangent(self.shares, d)
             left = kernel.missed(self.point, kernel.gather(moved), self.mu)
             missed = kernel.largest(left)
-            going &= missed < self.missed
-            rows, terms = kernel.on_rows(going), going[owner]
+            better, slow = going & (missed < self.missed), missed > _PROGRESS * self.missed
+            rows, terms = kernel.on_rows(better), better[owner]
             self.x, self.g = np.where(terms, moved, self.x), np.where(rows, left, self.g)
             self.direction = self.direction + np.where(rows, d, 0.0)
-            self.missed = np.where(going, missed, self.missed)
+            self.missed = np.where(better, missed, self.missed)
+            going = better & ~slow
 
     def clip(self) -> None:
         """Make what is below nothing nothing; what that misses counts."""
@@ -149,7 +168,7 @@ class _Correction:
             self._begin(shares, self.kernel.missed(self.given, expected, self.mu))
             near = height / _CLEARLY
             self.meet(clock, near)
-            direction = self.direction if height == _LIFTED[0] else direction
+            direction = self.direction  # the lowest shows best what is forced: less that is honest is lifted with it
             inside = self.missed <= np.maximum(near, self.met)
             inside[owner[self.x < 0]] = False
             clear = (self.x > _CLEARLY * np.maximum(self.missed, self.floor)[owner]) & inside[owner]

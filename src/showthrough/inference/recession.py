@@ -66,6 +66,12 @@ def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None, p
     return found.found()
 
 
+def projected(problem: Reduced, falling: Flags, d: Reals, clock: Clock) -> Found | None:
+    """Turn a direction into proven zeros where it is known what falls."""
+    found = _projected(problem, falling, without_group_constants(problem, d), clock, more_than=0)
+    return None if found is None else found.found()
+
+
 def overfull(problem: Reduced, *directions: Reals) -> tuple[Ints, Ints] | None:
     """Rows and whole weights under which the counts add up to more than all persons together can score.
 

@@ -29,6 +29,7 @@ _QUICK = 4000  # terms of components whose programs are quick
 _NEARLY = 20  # steps without a find before counts that are met are enough to try to finish
 _FEW_VARIABLES = 100_000  # up to here looking for islands with a closed form costs more than it saves
 _LITTLE = 2000  # variables
+_GAIN = 0.5  # of the gap that is left: a correction that leaves more is the last
 _PROGRAMS = 6.0  # seconds for programs that make proofs of directions
 
 
@@ -112,6 +113,10 @@ class _Bursts:
         self.from_here: Reals | None = None  # [rows of the problem] multipliers after the first burst
         self.spent = 0  # steps without a find
         self.programs = _PROGRAMS
+        self.waited, self.fruitless = 0, 0  # bursts since proofs were looked for, and how often in vain
+        self.best: Corrected | None = None  # of the problem at work
+        self.gaining = True  # whether the last correction came clearly nearer
+        self.possible: Flags | None = None  # [terms of it] small ones of which that is known
 
     def run(self, free: Remaining, start: Reals | None) -> tuple[Reduced, Corrected]:
         """Gives what is left as a problem of its own, and its answer."""
@@ -121,25 +126,28 @@ class _Bursts:
             with self.log.stage("maximum entropy"):
                 if reduced is None:
                     reduced, burst = _reduced(self.face, free), _BURST
+                    self.best, self.possible = None, None
                 solution = self._burst(reduced, burst)
                 self._refuse_overfull(reduced, solution)
-                falling, corrected = solution.step, None
+                falling, corrected, doubted = solution.step, None, None
                 ready = solution.near if self.spent > _NEARLY else solution.converged
                 patience = _PATIENCE if reduced.rows.terms <= _QUICK else _LONG_PATIENCE
                 if ready.all() or self.spent > patience or self.clock.over:
-                    corrected = self._correct(reduced, solution.mu)
+                    corrected = doubted = self._correct(reduced, solution.mu)
                     if self.clock.over:
-                        return reduced, corrected
+                        return reduced, self.best or corrected
                     falling = corrected.direction
                     if not corrected.good.all() and self.spent <= patience and not solution.converged.all():
                         falling, corrected = solution.step, None
                     elif not corrected.doubtful.any():
-                        if not corrected.far or self.spent > patience:
-                            return reduced, corrected
+                        if corrected.good.all() or not self.gaining or self.spent > patience:
+                            return reduced, self.best or corrected
                         self.spent, self.mu = self.spent + 1, reduced.undo_rows(corrected.mu, self.face.problem)
                         continue
             with self.log.stage("certain and impossible"):
-                found = self._take_falling(reduced, solution.mu, falling)
+                found = self._due(corrected) and self._take_falling(reduced, solution.mu, falling)
+                if doubted is not None and not found:
+                    found = self._take_doubtful(reduced, doubted, solution.step)
                 if corrected is not None and not found:
                     found = self._settle(reduced, corrected)
                     if not found:
@@ -177,9 +185,18 @@ class _Bursts:
     def _correct(self, reduced: Reduced, mu: Reals) -> Corrected:
         clock = self.clock.grace() if self.clock.over else self.clock
         enough = ENOUGH if self.spent > _NEARLY else CLOSED
-        corrected = correct(reduced, mu, enough=enough, clock=clock)
+        corrected = correct(reduced, mu, enough=enough, clock=clock, possible=self.possible)
         self.log.add(0, corrected.passes)
+        self.possible = corrected.possible
+        self.gaining = corrected.better_than(self.best, _GAIN)
+        if corrected.better_than(self.best):
+            self.best = corrected
         return corrected
+
+    def _due(self, corrected: Corrected | None) -> bool:
+        """Whether to look for proofs: after each burst at first, less often the longer nothing is found."""
+        self.waited += 1
+        return corrected is not None or self.waited > self.fruitless
 
     def _take_falling(self, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
         """Exclude what the direction proves to be zero; say whether it was anything."""
@@ -188,11 +205,22 @@ class _Bursts:
         began = time.monotonic()
         found = recession.prove(reduced, reduced.sweeps.mass(x), direction, self.clock, programs)
         self.programs = max(0.0, self.programs - (time.monotonic() - began))
+        self.waited, self.fruitless = 0, 0 if found.zeros.size else self.fruitless + 1
+        return self._exclude(reduced, found)
+
+    def _take_doubtful(self, reduced: Reduced, corrected: Corrected, step: Reals) -> bool:
+        """The same with what was found to fall back, however fast it falls: a few zeros that are proven help with more."""
+        for direction in (corrected.direction, step):
+            found = recession.projected(reduced, corrected.doubtful, direction, self.clock)
+            if found is not None and self._exclude(reduced, found):
+                return True
+        return False
+
+    def _exclude(self, reduced: Reduced, found: recession.Found) -> bool:
         zeros = reduced.behind(found.zeros)
-        if not zeros.size:
-            return False
-        self.face.exclude(zeros, WeighingStep(reduced.row_of[found.rows], found.weights, found.cluster))
-        return True
+        if zeros.size:
+            self.face.exclude(zeros, WeighingStep(reduced.row_of[found.rows], found.weights, found.cluster))
+        return bool(zeros.size)
 
     def _settle(self, reduced: Reduced, corrected: Corrected) -> bool:
         """Let programs decide on components in doubt; what they leave open becomes suspect."""
