@@ -243,7 +243,8 @@ def _numbered(numbers: Reals, different: int, *, called: bool) -> str | None:
         return None
     span = most - least + 1
     repeated, by_chance = rows - different, rows - span * -np.expm1(-rows / span)
-    dense = bool(np.median(np.diff(np.unique(numbers))) <= NEXT) if different > 1 else False
+    gaps = np.diff(np.unique(numbers))  # texts that differ may be the same number: 1 and 01
+    dense = bool(np.median(gaps) <= NEXT) if gaps.size else False
     counter = different == rows == span  # 1, 2, 3, … in any order
     counter = counter or (dense and not repeated and by_chance >= CHANCE / 2)
     never = rows >= FEWEST_NUMBERS and by_chance >= CHANCE and repeated <= by_chance / 4

@@ -74,21 +74,25 @@ def read_release(
         loaded = _from_folder(source, values, counterfeits, link)
         loaded = replace(loaded, name=loaded.name if name is None else name, date=loaded.date if date is None else date)
     else:
-        if not os.path.exists(source):
-            raise FileError(f"There is no file {source}.")
-        described = read_datapackage(source) or {}
+        described = _described(source)
         given = fill_roles(Given(id, sensitive, group, quasi, count, spread), described)
         marks = {column: tuple(getattr(info, "missing", ())) for column, info in described.items()}
         plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks), "link": link}
         printed = ranged.options(suppressed, rounding, totals, population)
         options = {**microaggregated.options(ordinal, nominal), "locate": locate, **printed}
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
-        named = loaded.called(_stem(source) if name is None else name, date)
-        loaded = replace(named, domain=_declared(named, described))
-    loaded = replace(loaded, read_from=source)
-    if hierarchies is not None:
-        loaded = replace(loaded, hierarchies=Frozen({c: as_hierarchy(h) for c, h in hierarchies.items()}))
+        loaded = loaded.called(_stem(source) if name is None else name, date)
+        loaded = replace(loaded, domain=_declared(loaded, described))
+    trees = loaded.hierarchies if hierarchies is None else {c: as_hierarchy(h) for c, h in hierarchies.items()}
+    loaded = replace(loaded, read_from=source, hierarchies=Frozen(trees))
     return loaded if value_map is None else loaded.recoded(_coding(value_map, encoding))
+
+
+def _described(source: str) -> Mapping[str, Any]:
+    """What a datapackage says of the columns of a file, which has to be there."""
+    if not os.path.exists(source):
+        raise FileError(f"There is no file {source}.")
+    return read_datapackage(source) or {}
 
 
 def _coding(value_map: str | os.PathLike[str] | Mapping[Any, Any], encoding: str | None) -> Mapping[Any, Any]:

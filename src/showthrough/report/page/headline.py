@@ -46,8 +46,8 @@ def finding(g: Gathered) -> str:
         return f"By what is known so far, a reader can be certain of {what} of {whom}."
     if not g.several:
         return f"{names[0]} alone lets a reader be certain of {what} of {whom}."
-    earlier = listed(names[:-1]) if len(names) <= 4 else f"{small(len(names) - 1)} earlier releases"
-    return f"{g.newest}, laid on {earlier}, lets a reader be certain of {what} of {whom}."
+    together = listed(names) if len(names) <= 4 else f"the {small(len(names))} releases"
+    return f"Together, {together} let a reader be certain of {what} of {whom}."
 
 
 def _leads(g: Gathered) -> list[str]:
