@@ -13,7 +13,7 @@ import pytest
 import showthrough as st
 from showthrough import knowledge as k
 from showthrough.errors import FileError, InputError
-from showthrough.knowledge.condition import Condition, Entries
+from showthrough.knowledge.condition import Condition, ColumnEntries
 from showthrough.knowledge.knowledge_file import parse
 from showthrough.knowledge.rational import exact, outwards
 from tests.histories import FIGURE1, releases
@@ -104,7 +104,7 @@ def test_fine_bounds_move_outwards():
     ],
 )
 def test_who_fits_a_condition(where, wanted):
-    column = Entries.of(pl.Series(["18", "30", "39", None], dtype=pl.String))
+    column = ColumnEntries.of(pl.Series(["18", "30", "39", None], dtype=pl.String))
     assert Condition.of(where).fitting({"age": column}, {}, "where").tolist() == wanted
 
 

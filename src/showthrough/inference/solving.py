@@ -209,7 +209,7 @@ class _Bursts:
         return self._exclude(reduced, found)
 
     def _take_doubtful(self, reduced: Reduced, corrected: Corrected, step: Reals) -> bool:
-        """The same with what was found to fall back, however fast it falls: a few zeros that are proven help with more."""
+        """The same with what fell back, however fast it falls: a few zeros that are proven help with more."""
         for direction in (corrected.direction, step):
             found = recession.projected(reduced, corrected.doubtful, direction, self.clock)
             if found is not None and self._exclude(reduced, found):

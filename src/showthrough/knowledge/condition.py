@@ -20,7 +20,7 @@ _ENDS = {"at_least": ">=", "at_most": "<=", "above": ">", "below": "<"}
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class ColumnEntries:
     """A column of everybody: its different entries as text, ascending, and whose is which (−1: not known)."""
 
     values: pl.Series
@@ -28,7 +28,7 @@ class Entries:
     _under: dict[str, Flags] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, column: pl.Series) -> Entries:
+    def of(cls, column: pl.Series) -> ColumnEntries:
         """From a column of text."""
         values = column.drop_nulls().unique().sort()
         return cls(values, positions(column, values))
@@ -77,7 +77,7 @@ class Condition:
         """The columns."""
         return tuple(column for column, _, _ in self.columns)
 
-    def fitting(self, columns: Mapping[str, Entries], trees: Mapping[str, Hierarchy], where: str) -> Flags:
+    def fitting(self, columns: Mapping[str, ColumnEntries], trees: Mapping[str, Hierarchy], where: str) -> Flags:
         """Who fits, by the columns of all persons; a person whose entry is not known does not."""
         found = None
         for column, cells, every in self.columns:

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.knowledge.condition import Condition, Entries
+from showthrough.knowledge.condition import Condition, ColumnEntries
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.codes import positions
 from showthrough.table.files import read_table
@@ -84,7 +84,7 @@ class Prior:
 
     def classes(self, columns: Mapping[str, pl.Series], trees: Mapping[str, Hierarchy]) -> Ints:
         """[persons] the key that each person has, by their columns as text, or NOBODY."""
-        entries = {} if self.by_id else {name: Entries.of(column) for name, column in columns.items()}
+        entries = {} if self.by_id else {name: ColumnEntries.of(column) for name, column in columns.items()}
         names = self.keys.columns
         people = pl.DataFrame({c: columns[c] for c in names}).with_row_index("person")
         joined = people.join(self.keys.with_row_index("at"), on=names, how="left", maintain_order="left")
@@ -130,7 +130,7 @@ class Prior:
 
 
 def _alike(entries: pl.Series, values: pl.Series) -> pl.Series:
-    """Entries in the type of the values: 11 finds "11"."""
+    """ColumnEntries in the type of the values: 11 finds "11"."""
     if entries.dtype == values.dtype:
         return entries
     return entries.cast(values.dtype, strict=False)

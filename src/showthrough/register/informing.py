@@ -11,7 +11,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.knowledge.assertion import Assertion, Informed
-from showthrough.knowledge.condition import Condition, Entries
+from showthrough.knowledge.condition import Condition, ColumnEntries
 from showthrough.knowledge.prior import Prior
 from showthrough.knowledge.statement import Statement
 from showthrough.register.reader import Reader
@@ -48,7 +48,7 @@ class _People:
         self.ids = pl.concat([ids.alias("id") for ids in every]).unique(maintain_order=True)
         self.place = {id: at for at, id in enumerate(self.ids.to_list())}
         self._columns: dict[str, pl.Series] = {}
-        self._entries: dict[str, Entries] = {}
+        self._entries: dict[str, ColumnEntries] = {}
 
     @property
     def names(self) -> list[str]:
@@ -77,11 +77,11 @@ class _People:
             with suppress(InputError):
                 self.entries([column])[column].read(list(cells[column]), column, self.trees, "where")
 
-    def entries(self, names: Sequence[str]) -> Mapping[str, Entries]:
+    def entries(self, names: Sequence[str]) -> Mapping[str, ColumnEntries]:
         """Several of them, with their different entries."""
         for name in names:
             if name not in self._entries:
-                self._entries[name] = Entries.of(self.column(name))
+                self._entries[name] = ColumnEntries.of(self.column(name))
         return self._entries
 
 
