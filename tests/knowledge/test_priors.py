@@ -92,3 +92,22 @@ def test_two_rows_that_fit_one_person_are_refused():
     given = pl.DataFrame({"age": ["22", "20-25"], "value": ["HIV", "HIV"], "p": [0.9, 0.1]})
     with refusing(InputError, "fit the same person"):
         st.infer([hospital()], register=register, prior=given)
+
+
+def test_a_policy_limits_how_far_beliefs_move():
+    """Don: |β − α| is 0.058 for Cold, 0.04 for Flu, 0.018 for HIV; Sue moves further."""
+    don = SLIDES.filter(pl.col("id") == "Don")
+    post = st.infer([hospital()], prior=don)
+    moved = {v: abs(post.of("Don").get(v, 0.0) - a) for v, a in don.select("ill", "p").rows()}
+    for limit in (max(moved.values()) - 0.01, max(moved.values()) + 0.01):
+        review = st.Policy(max_shift=limit, certain=None).review(post)
+        wanted = {("Don", v) for v, d in moved.items() if d > limit}
+        assert set(review.breaches.select("id", "value").rows()) == wanted
+    audit = st.audit([hospital()], prior=SLIDES, policy=st.Policy(max_shift=0.01, certain=None))
+    assert audit.verdict == "block"
+    assert "what the reader believed" in audit.decision.said
+
+
+def test_a_limit_on_shifts_needs_a_prior():
+    with refusing(InputError, "max_shift compares with a prior"):
+        st.audit([hospital()], policy=st.Policy(max_shift=0.1))

@@ -141,6 +141,7 @@ def audit(
     max_posterior: options.MaxPosterior = None,
     over_posterior: options.OverPosterior = None,
     max_gain: options.MaxGain = None,
+    max_shift: options.MaxShift = None,
     min_anonymity: options.MinAnonymity = None,
     proximity: options.Near = None,
     impossible: options.Impossible = None,
@@ -185,7 +186,7 @@ def audit(
         }  # fmt: skip
         limits = {
             "certain": certain, "max_posterior": max_posterior, "over_posterior": number(over_posterior),
-            "max_gain": max_gain, "min_anonymity": min_anonymity, "proximity": near(proximity),
+            "max_gain": max_gain, "max_shift": max_shift, "min_anonymity": min_anonymity, "proximity": near(proximity),
             "impossible": impossible, "integral": integral, "k": k, "distinct_l": distinct_l, "entropy_l": entropy_l,
             "t": t,
         }  # fmt: skip

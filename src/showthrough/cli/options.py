@@ -142,6 +142,10 @@ Impossible = Annotated[Optional[int], typer.Option(min=0, help="Limit: pairs (pe
 MaxGain = Annotated[
     Optional[float], typer.Option(min=0, max=1, help="Limit: largest growth of a probability by the newest release.")
 ]
+MaxShift = Annotated[
+    Optional[float],
+    typer.Option(min=0, max=1, help="Limit: how far probabilities may move from the reader's prior (--prior)."),
+]
 MinAnonymity = Annotated[
     Optional[float],
     typer.Option(min=1, help="Limit: everybody's value stays as uncertain as so many equally likely ones."),

@@ -61,9 +61,11 @@ def coded(informed: Informed | None, ids: pl.Series, values: pl.Series, columns:
 
 
 def spoken_of(informed: Informed, kind: pl.DataType) -> pl.Series:
-    """The values that statements speak of, as the releases write them."""
-    texts = list(dict.fromkeys(str(v) for one in informed.assertions for v in one.values))
-    return pl.Series("value", texts, dtype=pl.String).cast(kind)
+    """The values that statements and the prior speak of, as the releases write them."""
+    texts = dict.fromkeys(str(v) for one in informed.assertions for v in one.values)
+    if informed.prior is not None:
+        texts.update(dict.fromkeys(informed.prior.value.unique().cast(pl.String).to_list()))
+    return pl.Series("value", list(texts), dtype=pl.String).cast(kind, strict=False).drop_nulls()
 
 
 def _entries(assertions: Sequence[Assertion], place: Ints, values: pl.Series) -> Statements:

@@ -67,6 +67,10 @@ _SAID: Mapping[str, Callable[[Any, Policy], str]] = {
     "max_gain": lambda limit, _: (
         f"The newest release makes no value of anybody likelier by more than {percent(limit).rstrip('%')}points."
     ),
+    "max_shift": lambda limit, _: (
+        f"No value of anybody gets likelier or less likely by more than {percent(limit).rstrip('%')}points than the "
+        "reader believed before."
+    ),
     "min_anonymity": lambda limit, _: f"Everybody's value stays as uncertain as {limit:g} equally likely values.",
     "proximity": lambda limit, _: (
         f"A reader can be at most {percent(limit[1])} sure that anybody's value, a number, lies within {limit[0]:g} of "

@@ -177,6 +177,28 @@ def by_gain(new: pl.DataFrame, old: pl.DataFrame, limit: float) -> Judged:
     return Judged(breaches(both.filter(over), "max_gain"), _persons(both.filter(~over & ~safe)))
 
 
+def by_shift(new: pl.DataFrame, prior: pl.DataFrame, limit: float) -> Judged:
+    """Pairs whose probability must not lie further than a limit from the prior; who has no prior has nothing to lose.
+
+    What the releases exclude has the probability 0.
+    """
+    old = as_text(prior).select(*PAIR, pl.col("p").alias("old"))
+    people = new.select(*WHO, pl.col("loose").alias("shaky")).group_by(WHO).agg(pl.col("shaky").any())
+    both = old.join(people, on=WHO, how="inner").join(new, on=PAIR, how="left", maintain_order="left")
+    none = pl.col("high").is_null()
+    both = both.with_columns(
+        pl.when(none).then(0.0).otherwise("p").alias("p"),
+        pl.when(none).then(0.0).otherwise("low").alias("low"),
+        pl.when(none).then(0.0).otherwise("high").alias("high"),
+    )
+    least = pl.max_horizontal(pl.col("low") - pl.col("old"), pl.col("old") - pl.col("high"), pl.lit(0.0))
+    most = pl.max_horizontal(pl.col("high") - pl.col("old"), pl.col("old") - pl.col("low"))
+    both = both.with_columns(pl.coalesce((pl.col("p") - pl.col("old")).abs(), least).alias("figure"))
+    over = pl.col("figure") > limit + SLACK
+    safe = (most <= limit + SLACK + _BAR + 1e-12) & ~pl.col("shaky")
+    return Judged(breaches(both.filter(over), "max_shift"), _persons(both.filter(~over & ~safe)))
+
+
 def by_fact(facts: pl.DataFrame, fact: str, most: int, known: Known, exposed: Collection[str]) -> Judged:
     """How many persons may be certain, or pairs impossible; whoever may be without proof counts as open.
 

@@ -15,7 +15,7 @@ INTEGRAL = ("no", "checked", "required")
 
 def check_limits(policy: Any) -> None:
     """Refuse what no limit can be."""
-    for name in ("max_posterior", "max_gain"):
+    for name in ("max_posterior", "max_gain", "max_shift"):
         limit = getattr(policy, name)
         if limit is not None and not (_number(limit) and 0 <= limit <= 1):
             raise FieldError(name, f"lies between 0 and 1, not at {_shown(limit)}{_meant(limit)}")

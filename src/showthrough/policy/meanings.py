@@ -6,6 +6,7 @@ MEANINGS = {
     "certain": "How many persons may be certain: of whom a reader of all releases can prove the value.",
     "max_posterior": "How sure a reader of all releases may be of anybody's value.",
     "max_gain": "How much likelier the newest release may make anybody's value.",
+    "max_shift": "How far anybody's probabilities may move from what the reader believed before.",
     "min_anonymity": "As uncertain as how many equally likely values everybody's value has to stay.",
     "proximity": "How sure a reader may be that a person's value, a number, lies near another.",
     "impossible": "How often a value of a person's own groups may be ruled out for that person.",

@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from showthrough.criteria.criteria_entries import CriteriaEntries
-from showthrough.errors import InputError
+from showthrough.errors import FieldError, InputError
+from showthrough.inference.believed import believed
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import (
     SLACK,
@@ -23,6 +24,7 @@ from showthrough.policy.judging import (
     by_fact,
     by_figure,
     by_gain,
+    by_shift,
     nobody_open,
     nothing_over,
     others,
@@ -31,7 +33,7 @@ from showthrough.policy.limits import check_limits
 from showthrough.table.arrays import Flags
 from showthrough.table.plain import fingerprint, plain
 
-JOINT = ("certain", "max_posterior", "max_gain", "min_anonymity", "proximity", "impossible")
+JOINT = ("certain", "max_posterior", "max_gain", "max_shift", "min_anonymity", "proximity", "impossible")
 """Limits on what all releases tell together."""
 CRITERIA = (
     "k", "distinct_l", "frequency_l", "entropy_l", "recursive", "m_unique", "t", "alpha", "beta", "delta_disclosure",
@@ -51,9 +53,10 @@ class Policy:
     On the joint posterior: ``max_posterior`` is the largest P(value | person) of anybody, but of ``over_posterior``
     persons, a number (5) or a share below 1 (0.01). ``certain`` and ``impossible``: how many persons may be certain,
     and how many pairs (person, value) impossible, by proof. ``max_gain``: how much P(value | person) may grow against
-    the releases before. ``proximity`` (ε, limit): the largest probability that a person's value lies within ε of one
-    of the values it can be. ``min_anonymity``: everybody's value stays as uncertain as so many equally likely values
-    (exp of the entropy). ``integral`` says whether certain and impossible count over assignments of whole values too:
+    the releases before. ``max_shift``: how far it may move from the reader's prior, up or down (Bayes-optimal privacy,
+    Machanavajjhala et al. 2006). ``proximity`` (ε, limit): the largest probability that a person's value lies within ε
+    of one of the values it can be. ``min_anonymity``: everybody's value stays as uncertain as so many equally likely
+    values (exp of the entropy). ``integral`` says whether certain and impossible count over whole values too:
     "no", "checked" (within ``seconds``), or "required" (what the time leaves undecided makes the verdict inconclusive).
 
     On every release alone: ``k``, ``distinct_l`` and so on, as `check` knows them. ``epsilon`` and ``delta`` are the
@@ -64,6 +67,7 @@ class Policy:
     certain: int | None = 0
     impossible: int | None = None
     max_gain: float | None = None
+    max_shift: float | None = None
     proximity: tuple[float, float] | None = None
     integral: str = "checked"
     seconds: float = 60.0
@@ -151,7 +155,15 @@ class Policy:
         """Persons who are or may be over a limit, in the order of ``post.ids``; whole values aside, for a search."""
         ids, exposed = post.ids.cast(pl.String), {*exposed, *post.reader.known_before}
         few = self.max_posterior is None or not self.over_posterior
-        plain = few and not any((self.max_gain is not None, self.proximity, self.impossible is not None, self.certain))
+        plain = few and not any(
+            (
+                self.max_gain is not None,
+                self.max_shift is not None,
+                self.proximity,
+                self.impossible is not None,
+                self.certain,
+            )
+        )
         if plain and self.min_anonymity is None and Known(post).settled:
             over = np.zeros(ids.len(), dtype=bool)
             if self.max_posterior is not None:
@@ -188,6 +200,11 @@ class Policy:
             none = Judged(nothing_over(), nobody_open())
             gained = none if before is None else by_gain(known.pairs, before.pairs, self.max_gain)
             found["max_gain"] = _without(gained, exposed)
+        if self.max_shift is not None:
+            prior = believed(known.posterior)
+            if prior is None:
+                raise FieldError("max_shift", "compares with a prior: say what the reader believes, prior=.")
+            found["max_shift"] = _without(by_shift(known.pairs, prior, self.max_shift), exposed)
         if self.min_anonymity is not None:
             found["min_anonymity"] = _without(by_anonymity(known.anonymity(), self.min_anonymity), exposed)
         if self.proximity is not None:

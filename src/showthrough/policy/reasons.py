@@ -196,6 +196,12 @@ def _gain_said(told: _Found) -> str:
     return f"The newest release makes a value of {who} likelier by more than {limit}; the policy allows nobody."
 
 
+def _shift_said(told: _Found) -> str:
+    limit = percent(told.policy.max_shift or 0.0).removesuffix("%") + "points"
+    who = people(told.persons)
+    return f"A probability of {who} lies more than {limit} from what the reader believed; the policy allows nobody."
+
+
 def _anonymity_said(told: _Found) -> str:
     less = f"less uncertain than {told.policy.min_anonymity:g} equally likely values"
     return f"The value of {people(told.persons)} is {less}; the policy allows nobody."
@@ -214,6 +220,7 @@ _SAID: dict[str, Callable[[_Found], str]] = {
     "certain": _certain_said,
     "impossible": _impossible_said,
     "max_gain": _gain_said,
+    "max_shift": _shift_said,
     "min_anonymity": _anonymity_said,
     "proximity": _proximity_said,
 }

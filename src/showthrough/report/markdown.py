@@ -49,7 +49,7 @@ def _decided(decided: Decision) -> list[str]:
 
 def shown(rule: str, limit: object) -> str:
     """A limit as people read it."""
-    if rule in ("max_posterior", "max_gain") and isinstance(limit, (int, float)):
+    if rule in ("max_posterior", "max_gain", "max_shift") and isinstance(limit, (int, float)):
         share = percent(float(limit))
         return share if rule == "max_posterior" else f"{share.removesuffix('%')}points"
     return ", ".join(map(str, limit)) if isinstance(limit, (tuple, list)) else str(limit)

@@ -27,6 +27,7 @@ _RULES = {
     "certain": "persons certain",
     "impossible": "values ruled out",
     "max_gain": "gain by the newest release",
+    "max_shift": "distance from the prior",
     "min_anonymity": "values that stay possible",
     "proximity": "probability of a near value",
     "k": "k-anonymity",
