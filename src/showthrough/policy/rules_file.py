@@ -25,8 +25,8 @@ TOP = ("version", "block", "review", "exceptions")
 _TABLES = "[block], [review] and [[exceptions]]"
 _MEANT = {
     "max_certain": "certain", "max_impossible": "impossible", "posterior": "max_posterior", "gain": "max_gain",
-    "theta": "max_shift", "anonymity": "min_anonymity", "l": "distinct_l", "min_k": "k", "max_t": "t", "until": "expires",
-    "by": "owner",    "share": "over_posterior", "limits": "block", "exception": "exceptions",
+    "theta": "max_shift", "anonymity": "min_anonymity", "l": "distinct_l", "min_k": "k", "max_t": "t",
+    "until": "expires", "by": "owner", "share": "over_posterior", "limits": "block", "exception": "exceptions",
 }  # fmt: skip
 """What others call it."""
 _ELSEWHERE = {"k_map": "compares with a population", "presence": "compares with a population"}
