@@ -15,7 +15,6 @@ from showthrough.inference.reduce import Reduced
 from showthrough.progress import Progress, Tally
 from showthrough.table.arrays import Flags
 
-
 _SEARCHING = 0.85  # of the time; the rest is for correcting, checking and quick bounds
 
 

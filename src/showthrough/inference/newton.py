@@ -144,7 +144,7 @@ def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> tuple[Flags, Flag
 
 @dataclass(frozen=True)
 class _Move:
-    """A step, the point it leads to, and the damping for the next, per component; ``once`` if it was not made longer."""
+    """A step, the point it leads to, and the damping for the next, per component; ``once`` is the step of length 1."""
 
     step: Reals
     there: Point
@@ -223,7 +223,7 @@ def _longer(kernel: Kernel, mu: Reals, d: Reals, made: _Stride, before: Reals) -
         tried = np.where(kernel.on_rows(going), length * d, step)
         point = kernel.at(mu + tried)
         now = kernel.largest(point.g)
-        going &= (now < missed) & (point.F <= before)
+        going &= (now < missed) & (before >= point.F)
         if going.any():
             step, missed = np.where(kernel.on_rows(going), tried, step), np.where(going, now, missed)
             there = point if going.all() else kernel.at(mu + step)
