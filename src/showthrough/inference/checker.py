@@ -32,6 +32,7 @@ from showthrough.table.arrays import Codes, Flags, Ints, Reals
 __all__ = ["Answer", "Finding", "SeatShares", "check"]
 
 _CHUNK = 400_000  # signatures and shares
+_BLOCK = 1 << 16  # terms of a divergence at a time
 
 
 @dataclass(frozen=True)
@@ -231,17 +232,27 @@ def _divergence(p: Reals, possible: Flags, exponent: Reals, start: Ints) -> Real
     """KL(p ‖ softmax(exponent)) per signature; infinite where nothing is listed."""
     length = np.diff(start)
     owner = np.repeat(np.arange(length.size), length)
-    z = np.where(possible, exponent, -np.inf)
+    e = np.where(possible, exponent, -np.inf)
     top = np.full(length.size, -np.inf)
-    top[length > 0] = np.maximum.reduceat(z, start[:-1][length > 0])
-    e = np.exp(z - top.take(owner))
-    q = e / _added(owner, e, length.size).take(owner)
+    top[length > 0] = np.maximum.reduceat(e, start[:-1][length > 0])
+    e -= top.take(owner)
+    q = np.exp(e, out=e)
+    q /= _added(owner, q, length.size).take(owner)
     found = _added(owner, _excess(p, q), length.size)
     return np.where(length > 0, found, np.inf)
 
 
 def _excess(p: Reals, q: Reals) -> Reals:
     """The terms p·log(p/q) − p + q ≥ 0 of a divergence, without cancellation."""
+    found = np.empty(p.size)
+    for first in range(0, p.size, _BLOCK):
+        own = slice(first, first + _BLOCK)
+        found[own] = _excess_of(p[own], q[own])
+    return found
+
+
+def _excess_of(p: Reals, q: Reals) -> Reals:
+    """The terms of a block."""
     t = (p - q) / q
     term = q * (t * t * (0.5 - t * (1 / 6 - t / 12)))
     far = np.flatnonzero(~(np.abs(t) < 1e-3))

@@ -225,5 +225,10 @@ class _Correction:
 def _excess(p: Reals, q: Reals) -> Reals:
     """The terms p·log(p/q) − p + q of a divergence; infinite where q is 0 and p is not."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        term = np.where(p > 0, p * np.log(p / q) - p + q, q)
-    return np.maximum(np.where((p == 0) & (q == 0), 0.0, term), 0.0)
+        term = p / q
+        np.log(term, out=term)
+        term *= p
+        term -= p
+        term += q
+    np.copyto(term, q, where=~(p > 0))
+    return np.maximum(term, 0.0, out=term)

@@ -4,7 +4,8 @@ For one value, the groups of two releases are the two sides of a bipartite graph
 are its edges; persons in only one of the two hang on an extra *outside* node of the value. The
 published counts are the demands of a flow. Take any integral flow: an edge whose ends lie in
 different strong components of the residual graph can never change its flow, so at 0 nobody on it
-has the value and at capacity everybody has. All values are one graph here (rows are nodes).
+has the value and at capacity everybody has. All values are one graph here (rows are nodes); where it is large, they
+are looked at one after the other.
 
 Who fits several groups is no single edge but two nodes with an edge between them that carries at most
 these persons: the candidates of the first release lead to the one, and from the other to those of the
@@ -13,6 +14,7 @@ second. Where the value is certain and only the group is not, the two nodes are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +22,9 @@ import numpy as np
 from showthrough.inference import graphs
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining
-from showthrough.table.arrays import Flags, Ints, sum_by
+from showthrough.table.arrays import Codes, Flags, Ints, sum_by
+
+_TOGETHER = 200_000  # edges of all values that are one graph
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,12 @@ class PairFlow:
 
     def residual(self) -> tuple[Ints, Ints]:
         """Edges (tails, heads) along which one more person could be moved."""
-        up, down = self.flow < self.room, self.flow > 0
-        tails = np.concatenate([self.tail[up], self.head[down]])
-        return tails, np.concatenate([self.head[up], self.tail[down]])
+        return _residual(self.tail, self.head, self.room, self.flow)
+
+
+def _residual(tail: Ints, head: Ints, room: Ints, flow: Ints) -> tuple[Ints, Ints]:
+    up, down = flow < room, flow > 0
+    return np.concatenate([tail[up], head[down]]), np.concatenate([head[up], tail[down]])
 
 
 @dataclass(frozen=True)
@@ -58,20 +65,18 @@ class _Side:
     """How the variables that remain hang on one release: one entry per candidate."""
 
     owner: Ints  # position among the variables that remain
-    node: Ints
-    term: Ints  # −1: no candidate of its own
+    node: Codes
+    term: Codes | Ints  # −1: no candidate of its own
 
     @classmethod
     def of(cls, free: Remaining, release: int, outside: Ints, decided: Flags) -> _Side:
         rows = free.problem.rows
         if release in rows.sure_release:
-            row = free.row[rows.sure_release.index(release)]
             owner = np.flatnonzero(~decided)
-            row, term = row[owner].astype(np.int64), np.full(owner.size, -1, dtype=np.int64)
-        else:
-            own = next(own for own in free.seats if own.release == release)
-            owner, row, term = own.owner, own.row.astype(np.int64), own.term
-        return cls(owner, np.where(row == rows.size, outside[owner], row), term)
+            row = free.row[rows.sure_release.index(release)][owner]
+            return cls(owner, np.where(row == rows.size, outside[owner], row), np.full(owner.size, -1, dtype=np.int32))
+        own = next(own for own in free.seats if own.release == release)
+        return cls(own.owner, np.where(own.row == rows.size, outside[own.owner], own.row), own.term)
 
 
 def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | None = None) -> PairFlow:
@@ -86,29 +91,52 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
     if problem.rows.seats:
         return _seated_flow(free, first, second, node_value)
     one, other = (free.row[problem.rows.sure_release.index(r)] for r in (first, second))
-    at = np.flatnonzero((one != rows) | (other != rows))
+    at = np.flatnonzero((one != rows) | (other != rows)).astype(np.int32)
     variable, weight = free.variable[at], free.weight[at]
-    outside = rows + problem.value[variable].astype(np.int64)
+    outside = problem.value[variable] + np.int32(rows)
     tail, head = (np.where(row[at] == rows, outside, row[at]) for row in (one, other))
+    del at, outside, one, other  # memory is dear here
     edge = np.full(problem.terms, -1, dtype=np.int64)
     if earlier is None or (earlier.edge[variable] < 0).any():
-        pairs, edge[variable] = np.unique(tail * nodes + head, return_inverse=True)
-        edge_tail, edge_head, guess = pairs // nodes, pairs % nodes, None
+        pairs, edge[variable] = np.unique(tail * np.int64(nodes) + head, return_inverse=True)
+        edge_tail, edge_head = np.divmod(pairs, nodes)
+        del pairs
+        guess = None
     else:
         edge[variable] = earlier.edge[variable]
         edge_tail, edge_head, guess = earlier.tail, earlier.head, earlier.flow
     room = sum_by(edge[variable], weight, edge_tail.size).astype(np.int64)
     start = np.zeros_like(room) if guess is None else np.clip(guess, 0, room)
     demand = _demands(free, tail, head, np.zeros(nodes, dtype=np.int64), node_value)
-    flow, feasible, unmet = route(edge_tail, edge_head, room, demand, start)
+    del tail, head, variable, weight, guess
+    flow, feasible, unmet = _route_by_value(node_value, (edge_tail, edge_head), room, demand, start)
     return PairFlow(first, second, edge, edge_tail, edge_head, room, flow, feasible, unmet, node_value)
 
 
 def _seated_flow(free: Remaining, first: int, second: int, node_value: Ints) -> PairFlow:
     """The same where somebody fits several groups."""
+    made = _seated_graph(free, first, second, node_value)
+    ends, room, node_value = (made.tail, made.head), made.room, made.node_value
+    flow, feasible, unmet = _route_by_value(node_value, ends, room, made.demand, np.zeros_like(room))
+    return PairFlow(first, second, made.edge, *ends, room, flow, feasible, unmet, node_value)
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """The network of a pair of releases before anything flows; what is only needed to make it is gone by then."""
+
+    edge: Ints
+    tail: Ints
+    head: Ints
+    room: Ints
+    demand: Ints
+    node_value: Ints
+
+
+def _seated_graph(free: Remaining, first: int, second: int, node_value: Ints) -> _Graph:
     problem, rows, size = free.problem, free.problem.rows.size, free.variable.size
     decided = np.zeros(size, dtype=bool) if free.decided is None else free.decided
-    outside = rows + problem.value[free.variable].astype(np.int64)
+    outside = problem.value[free.variable] + np.int32(rows)
     sides = [_Side.of(free, r, outside, decided) for r in (first, second)]
     number = [np.bincount(side.owner, minlength=size) for side in sides]
     present = np.zeros(size, dtype=bool)
@@ -124,14 +152,15 @@ def _seated_flow(free: Remaining, first: int, second: int, node_value: Ints) -> 
 
     nodes = node_value.size
     one = np.flatnonzero(simple)
-    ends = [np.empty(size, dtype=np.int64) for _ in sides]
+    ends = [np.empty(size, dtype=np.int32) for _ in sides]
     for end, side in zip(ends, sides, strict=True):
         end[side.owner] = side.node
     edge = np.full(problem.terms, -1, dtype=np.int64)
-    pairs, which = np.unique(ends[0][one] * nodes + ends[1][one], return_inverse=True)
+    pairs, which = np.unique(ends[0][one] * np.int64(nodes) + ends[1][one], return_inverse=True)
     edge[free.variable[one]] = which
     tails, heads = [pairs // nodes], [pairs % nodes]
     rooms = [sum_by(which, free.weight[one], pairs.size)]
+    del which
     loose = several[~decided[several]]
     edge[free.variable[loose]] = pairs.size + np.arange(loose.size)
     tails.append(enter[loose])
@@ -155,14 +184,17 @@ def _seated_flow(free: Remaining, first: int, second: int, node_value: Ints) -> 
     room = np.concatenate(rooms).astype(np.int64)
     left = [side.node[present[side.owner]] for side in sides]
     demand = _demands(free, left[0], left[1], supply, node_value)
-    flow, feasible, unmet = route(tail, head, room, demand, np.zeros_like(room))
-    return PairFlow(first, second, edge, tail, head, room, flow, feasible, unmet, node_value)
+    return _Graph(edge, tail, head, room, demand, node_value)
 
 
 def forced(alive: Flags, pair: PairFlow) -> tuple[Flags, Flags]:
     """Terms that are zero, and terms that are one, in every feasible flow."""
-    strong = graphs.strong_components(pair.nodes, *pair.residual())
-    fixed = strong[pair.tail] != strong[pair.head]
+    fixed = np.empty(pair.tail.size, dtype=bool)
+    for own, nodes in _by_value(pair.node_value, pair.tail):
+        number = _numbered(pair.nodes, nodes)
+        tail, head = number[pair.tail[own]], number[pair.head[own]]
+        strong = graphs.strong_components(nodes.size, *_residual(tail, head, pair.room[own], pair.flow[own]))
+        fixed[own] = strong[tail] != strong[head]
     used = np.flatnonzero((pair.edge >= 0) & alive)
     zero, one = np.zeros(alive.size, dtype=bool), np.zeros(alive.size, dtype=bool)
     zero[used] = (fixed & (pair.flow == 0))[pair.edge[used]]
@@ -188,7 +220,7 @@ def cut_weights(problem: Problem, pair: PairFlow, inside: Flags) -> Ints:
     return weights
 
 
-def _demands(free: Remaining, tail: Ints, head: Ints, supply: Ints, node_value: Ints) -> Ints:
+def _demands(free: Remaining, tail: Codes | Ints, head: Codes | Ints, supply: Ints, node_value: Ints) -> Ints:
     """What flows into each node from the source (above 0) or must leave it to the sink (below 0)."""
     rows, values = free.problem.rows.size, free.problem.values
     sign = np.zeros(supply.size, dtype=np.int64)
@@ -199,6 +231,42 @@ def _demands(free: Remaining, tail: Ints, head: Ints, supply: Ints, node_value: 
     balance = sum_by(node_value, demand.astype(np.float64), values)
     demand[rows : rows + values] = -balance.astype(np.int64)
     return demand
+
+
+def _by_value(node_value: Ints, tail: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Edges and nodes of one value after the other, where they are many; no edge joins two values."""
+    if tail.size <= _TOGETHER:
+        yield np.arange(tail.size), np.arange(node_value.size)
+        return
+    small = np.min_scalar_type(int(node_value.max()))  # sorts in linear time
+    edge_value = node_value.astype(small)[tail]
+    edges, nodes = np.argsort(edge_value, kind="stable"), np.argsort(node_value.astype(small), kind="stable")
+    last_edge, last_node = (np.cumsum(np.bincount(own)) for own in (edge_value, node_value))
+    for value, end in enumerate(last_edge.tolist()):
+        first = int(last_edge[value - 1]) if value else 0
+        if end > first:
+            yield edges[first:end], nodes[int(last_node[value - 1]) if value else 0 : int(last_node[value])]
+
+
+def _numbered(size: int, nodes: Ints) -> Ints:
+    """[size] the number of each of the nodes among them."""
+    number = np.zeros(size, dtype=np.int64)
+    number[nodes] = np.arange(nodes.size)
+    return number
+
+
+def _route_by_value(
+    node_value: Ints, ends: tuple[Ints, Ints], room: Ints, demand: Ints, start: Ints
+) -> tuple[Ints, bool, Ints]:
+    """`route`, one value after the other."""
+    flow, feasible, unmet = start.copy(), True, [np.empty(0, dtype=np.int64)]
+    for own, nodes in _by_value(node_value, ends[0]):
+        number = _numbered(node_value.size, nodes)
+        tail, head = (number[end[own]] for end in ends)
+        flow[own], met, missed = route(tail, head, room[own], demand[nodes], start[own])
+        feasible &= met
+        unmet.append(nodes[missed])
+    return flow, feasible, np.sort(np.concatenate(unmet))
 
 
 def route(tail: Ints, head: Ints, room: Ints, demand: Ints, start: Ints) -> tuple[Ints, bool, Ints]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from showthrough.table.arrays import Flags, Ints
+from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.ragged import owners, starts
 
 PATIENCE = 30_000  # edges walked in plain Python, all in all, that have cost as much as the import
@@ -24,7 +24,7 @@ TINY = 200  # edges; up to here it is quicker than calling SciPy
 _walked = [0]  # it decides how an answer is found, never what it is
 
 
-def components(nodes: int, tail: Ints, head: Ints) -> tuple[int, Ints]:
+def components(nodes: int, tail: Codes | Ints, head: Codes | Ints) -> tuple[int, Ints]:
     """Number of connected components, and the component of each node."""
     if _sparse(nodes, tail):
         used, near, far = _without_loners(nodes, tail, head)
@@ -100,12 +100,12 @@ def _large(edges: int) -> bool:
     return edges > SMALL or _walked[0] > PATIENCE
 
 
-def _sparse(nodes: int, tail: Ints) -> bool:
+def _sparse(nodes: int, tail: Codes | Ints) -> bool:
     """Whether many nodes must be without an edge, so that it pays to leave them out."""
     return nodes > 2 * tail.size + LONERS
 
 
-def _without_loners(nodes: int, tail: Ints, head: Ints) -> tuple[Ints, Ints, Ints]:
+def _without_loners(nodes: int, tail: Codes | Ints, head: Codes | Ints) -> tuple[Ints, Ints, Ints]:
     """The nodes that have an edge, and the edges between these, numbered anew."""
     here = np.zeros(nodes, dtype=bool)
     here[tail] = here[head] = True
@@ -124,7 +124,7 @@ def _with_loners(nodes: int, used: Ints, label: Ints, free: int) -> Ints:
     return full
 
 
-def _matrix(nodes: int, tail: Ints, head: Ints) -> Any:
+def _matrix(nodes: int, tail: Codes | Ints, head: Codes | Ints) -> Any:
     from scipy.sparse import csr_array
 
     if tail.size and (np.diff(tail) < 0).any():

@@ -144,7 +144,7 @@ def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> tuple[Flags, Flag
 
 @dataclass(frozen=True)
 class _Move:
-    """A step, the point it leads to, and the damping for the next, per component; ``once`` if it is as it was."""
+    """A step, the point it leads to, and the damping for the next, per component; ``once`` is the step of length 1."""
 
     step: Reals
     there: Point

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from showthrough.inference import graphs
 from showthrough.inference.clock import Clock
 from showthrough.inference.reduce import Reduced
-from showthrough.table.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import ranks
 
 SCALES = (1, 2, 4, 12, 60, 1000, 30_000)
@@ -80,9 +80,8 @@ def _project(problem: Reduced, falling: Flags, d: Reals, clock: Clock) -> Projec
     for _ in range(0 if clock.over else _ROUNDS):
         count, label = graphs.components(rows.size + 1, *same)
         still = int(label[-1])
-        moving = sp.csr_array(
-            (np.ones(label.size, dtype=np.int64), label, np.arange(label.size + 1)), shape=(label.size, count)
-        )
+        ends = label.astype(np.int32), np.arange(label.size + 1, dtype=np.int32)
+        moving = sp.csr_array((np.ones(label.size, dtype=sums.dtype), *ends), shape=(label.size, count))
         moving.data[label == still] = 0
         left = (sums @ moving).tocsr()
         left.sum_duplicates()
@@ -110,36 +109,43 @@ def _equations(problem: Reduced, falling: Flags) -> tuple[tuple[Ints, Ints], sp.
     """Pairs of rows that move alike, and sums over rows that are 0; the row one past the last stands still."""
     rows, variables = problem.rows, problem.rows.variables
     stays = ~falling[:variables]
-    places = [row.astype(np.int64) for row in rows.sure]
+    places: list[Codes | Ints] = [*rows.sure]
     tails, heads = [np.array([rows.size])], [np.array([rows.size])]
     for own in rows.seats:
         on = np.flatnonzero(~falling[rows.places(own)] & stays[own.owner])
         owner, row = own.owner[on], own.row[on].astype(np.int64)
-        first = np.append(True, owner[1:] != owner[:-1])[: owner.size]
+        begins = np.append(True, owner[1:] != owner[:-1])[: owner.size]
         place = np.full(variables, -1, dtype=np.int64)
-        place[owner[first]] = row[first]
+        place[owner[begins]] = row[begins]
         tails.append(place[owner])
         heads.append(row)
         stays &= place >= 0
         places.append(np.maximum(place, 0))
     at = np.flatnonzero(stays)
-    tail = [np.arange(at.size)] * len(places)
-    head = [place[at] for place in places]
-    figure = [np.ones(at.size, dtype=np.int64)] * len(places)
+    signature = problem.signature[at]
+    leads = np.append(True, signature[1:] != signature[:-1])[: at.size]
+    others = np.flatnonzero(~leads)
+    reference = np.maximum.accumulate(np.where(leads, np.arange(at.size), 0))[others]
+    sums = _differences(places, at[others], at[reference], rows.size + 1)
     if rows.stated.row.size:
         number = ranks(stays)[rows.stated.variable]
-        tail.append(number[number >= 0])
-        head.append(rows.stated.row[number >= 0].astype(np.int64))
-        figure.append(rows.stated.coefficient[number >= 0])
-    scores = sp.csr_array(
-        (np.concatenate(figure), (np.concatenate(tail), np.concatenate(head))), shape=(at.size, rows.size + 1)
-    )
-    signature = problem.signature[at]
-    first = np.append(True, signature[1:] != signature[:-1])[: at.size]
-    others = np.flatnonzero(~first)
-    reference = np.maximum.accumulate(np.where(first, np.arange(at.size), 0))[others]
-    sums = (scores[others] - scores[reference]).tocsr()
+        used = np.flatnonzero(number >= 0)
+        entries = rows.stated.coefficient[used], (number[used], rows.stated.row[used].astype(np.int64))
+        scores = sp.csr_array(entries, shape=(at.size, rows.size + 1))
+        sums = (sums + scores[others] - scores[reference]).tocsr()
     return (np.concatenate(tails), np.concatenate(heads)), sums
+
+
+def _differences(places: list[Codes | Ints], one: Ints, other: Ints, size: int) -> sp.csr_array:
+    """For each pair of variables the rows of the one less those of the other."""
+    width = 2 * len(places)
+    index = np.empty((one.size, width), dtype=np.int32)
+    for k, place in enumerate(places):
+        index[:, k], index[:, k + width // 2] = place[one], place[other]
+    sign = np.tile(np.repeat(np.array([1, -1], dtype=np.int32), width // 2), one.size)
+    start = np.arange(one.size + 1) * width
+    small = np.int32 if start[-1] < 2**31 else np.int64
+    return sp.csr_array((sign, index.ravel(), start.astype(small)), shape=(one.size, size))
 
 
 def _two_alike(left: sp.csr_array, size: Ints, still: int) -> tuple[Ints, Ints]:

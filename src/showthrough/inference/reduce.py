@@ -331,5 +331,8 @@ def _components(start: Ints, rows: Rows) -> tuple[Ints, Ints, int]:
         tails.append(mine)
     heads.append(rows.stated.row + np.int32(signatures))
     tails.append(own[rows.stated.variable])
-    components, label = graphs.components(signatures + rows.size, *map(np.concatenate, (tails, heads)))
+    del own
+    tail, head = np.concatenate(tails), np.concatenate(heads)
+    del tails, heads
+    components, label = graphs.components(signatures + rows.size, tail, head)
     return label[:signatures], label[signatures:], components

@@ -50,6 +50,7 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
             return quick.x, quick.mu
         part = None if hard.all() else select(problem, hard)
     if part is None:
+        del quick
         return _close_and_solve(face, log, start)
     inner = inherited(face, part.problem, part.terms)
     try:
@@ -71,7 +72,9 @@ def _close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, 
             free = close_by_flow(face, free, log.clock)
         if not free.variable.size or log.clock.over:  # in no time no solver begins
             return nothing_left(face.problem, face.alive), np.zeros(face.problem.rows.size)
-        found = _Bursts(face, log).run(free, start)
+        last = [free]
+        del free  # memory is dear from here on
+        found = _Bursts(face, log).run(_reduced(face, last.pop()), start)
     reduced, corrected = found
     x = reduced.undo(np.maximum(corrected.x, 0.0), face.problem, face.alive)
     return x, reduced.undo_rows(corrected.mu, face.problem)
@@ -118,15 +121,11 @@ class _Bursts:
         self.gaining = True  # whether the last correction came clearly nearer
         self.possible: Flags | None = None  # [terms of it] small ones of which that is known
 
-    def run(self, free: Remaining, start: Reals | None) -> tuple[Reduced, Corrected]:
-        """Gives what is left as a problem of its own, and its answer."""
+    def run(self, reduced: Reduced, start: Reals | None) -> tuple[Reduced, Corrected]:
+        """Gives what is left as a problem of its own, and its answer; begins with what is left now."""
         self.mu, burst = start, _BURST
-        reduced = None
         while True:
             with self.log.stage("maximum entropy"):
-                if reduced is None:
-                    reduced, burst = _reduced(self.face, free), _BURST
-                    self.best, self.possible = None, None
                 solution = self._burst(reduced, burst)
                 self._refuse_overfull(reduced, solution)
                 falling, corrected, doubted = solution.step, None, None
@@ -153,7 +152,9 @@ class _Bursts:
                     if not found:
                         return reduced, corrected
                 if found:
-                    free, reduced = propagate(self.face), None
+                    del reduced, solution, doubted, corrected, falling
+                    reduced, burst = _reduced(self.face, propagate(self.face)), _BURST
+                    self.best, self.possible = None, None
                 else:
                     self.spent += max(1, solution.newton_steps)
                     burst = min(2 * burst, _LONGEST)
@@ -209,7 +210,7 @@ class _Bursts:
         return self._exclude(reduced, found)
 
     def _take_doubtful(self, reduced: Reduced, corrected: Corrected, step: Reals) -> bool:
-        """The same with what fell back, however fast it falls: a few zeros that are proven help with more."""
+        """The same with what was found to fall back, however fast: a few zeros that are proven help with more."""
         for direction in (corrected.direction, step):
             found = recession.projected(reduced, corrected.doubtful, direction, self.clock)
             if found is not None and self._exclude(reduced, found):
