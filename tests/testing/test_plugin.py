@@ -1,5 +1,7 @@
 """The assertion and the fixture for tests of pipelines, in a pytest of their own."""
 
+import os
+
 import pytest
 
 import showthrough as st
@@ -52,3 +54,26 @@ def test_fixture_by_entry_point(pytester):
     done.stdout.fnmatch_lines(["*NotReleasableError: block: 3 persons are certain; the policy allows nobody.*"])
     done = pytester.runpytest_subprocess("-o", "showthrough_policy=soft.toml", "-p", "no:cacheprovider")
     done.assert_outcomes(passed=2)
+
+
+def test_the_gate_stands_wherever_pytest_is_started(pytester):
+    figure1.write(pytester.path)
+    (pytester.path / "pytest.ini").write_text("[pytest]\n")
+    (pytester.path / "policy.toml").write_text("[block]\ncertain = 0\n")
+    (pytester.path / "soft.toml").write_text("[block]\ncertain = 3\n")
+    home = pytester.mkdir("deep")
+    (home / "test_it.py").write_text(
+        f"READ = {READ!r}\n\n"
+        "def test_fine(release_gate):\n"
+        "    release_gate('D1.csv', 'D2.csv', policy='soft.toml', read=READ)\n\n"
+        "def test_blocked(release_gate):\n"
+        "    release_gate('D1.csv', 'D2.csv', read=READ)\n"
+    )
+    for start in (pytester.path, home):
+        os.chdir(start)
+        done = pytester.runpytest_subprocess("-p", "no:cacheprovider", str(home))
+        done.assert_outcomes(passed=1, failed=1)
+        told = done.stdout.str()
+        assert "NotReleasableError: block: 3 persons are certain" in told
+        assert "plugin.py" not in told  # the failure stands at the gate, not inside of it
+        assert "releasable.py" not in told

@@ -31,6 +31,7 @@ def assert_releasable(
     one history file (.toml) stands for all of them. ``policy`` and all other options are those of `audit`. With
     ``allow_review`` limits of the softer kind may be broken.
     """
+    __tracebackhide__ = True  # a failure is shown where the assertion stands
     from showthrough.auditing.audit import audit
     from showthrough.errors import InputError
     from showthrough.policy.decision import Verdict
