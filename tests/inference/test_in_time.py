@@ -167,7 +167,7 @@ def test_long_steps_are_taken_where_zeros_are_forced(long_steps):
 def test_distinct_lists_of_groups_are_told_apart(alike, monkeypatch):
     """Also where the sums of different lists are alike."""
     if alike:
-        plain = type("Plain", (), {"integers": lambda self, low, high, size: np.zeros(size, dtype=np.int64)})
+        plain = type("Plain", (), {"integers": lambda _self, _low, _high, size: np.zeros(size, dtype=np.int64)})
         monkeypatch.setattr(history.np.random, "default_rng", lambda _seed: plain())
     rng = np.random.Generator(np.random.PCG64(7))
     for width in (1, 2, 5):
