@@ -122,7 +122,7 @@ def _seated_flow(free: Remaining, first: int, second: int, node_value: Ints) -> 
 
 
 @dataclass(frozen=True)
-class _Graph:
+class _PairGraph:
     """The network of a pair of releases before anything flows; what is only needed to make it is gone by then."""
 
     edge: Ints
@@ -133,7 +133,7 @@ class _Graph:
     node_value: Ints
 
 
-def _seated_graph(free: Remaining, first: int, second: int, node_value: Ints) -> _Graph:
+def _seated_graph(free: Remaining, first: int, second: int, node_value: Ints) -> _PairGraph:
     problem, rows, size = free.problem, free.problem.rows.size, free.variable.size
     decided = np.zeros(size, dtype=bool) if free.decided is None else free.decided
     outside = problem.value[free.variable] + np.int32(rows)
@@ -184,7 +184,7 @@ def _seated_graph(free: Remaining, first: int, second: int, node_value: Ints) ->
     room = np.concatenate(rooms).astype(np.int64)
     left = [side.node[present[side.owner]] for side in sides]
     demand = _demands(free, left[0], left[1], supply, node_value)
-    return _Graph(edge, tail, head, room, demand, node_value)
+    return _PairGraph(edge, tail, head, room, demand, node_value)
 
 
 def forced(alive: Flags, pair: PairFlow) -> tuple[Flags, Flags]:
