@@ -51,10 +51,17 @@ def test_a_zero_of_the_prior_is_belief_and_no_proof():
     assert not post.certain().any()
 
 
-def test_a_prior_that_excludes_what_counts_require_is_a_contradiction():
+def test_a_prior_that_excludes_what_counts_require_is_a_contradiction_of_its_island():
     never = pl.DataFrame({"id": ["Don", "Sue"], "value": ["Cold", "Cold"], "p": [0.0, 0.0]})
-    with refusing(ContradictionError, "prior excludes"):
-        st.infer([hospital()], prior=never)
+    with refusing(ContradictionError, "prior excludes what the counts require"):
+        st.infer([hospital()], prior=never, contradictions="refuse")
+    frame = pl.DataFrame({"id": ["Don", "Sue", "Ann", "Bob"], "ill": ["Cold", "HIV"] * 2, "group": [1, 1, 2, 2]})
+    both = st.Release.bucketized(frame, id="id", sensitive="ill", group="group", name="V")
+    post = st.infer([both], prior=never)
+    found = dict(zip(post.ids.to_list(), post.states().to_list(), strict=True))
+    assert found == {"Don": "contradictory", "Sue": "contradictory", "Ann": "exact", "Bob": "exact"}
+    assert len(post.contradictions) == 1
+    assert post.of("Ann") == pytest.approx({"Cold": 0.5, "HIV": 0.5})
 
 
 def test_priors_by_quasi_identifiers_and_cells():

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from showthrough.errors import ContradictionError
+from showthrough.errors import ContradictionError, InternalError
 from showthrough.inference import islands
-from showthrough.inference.closing import propagate
 from showthrough.inference.explain import contradiction_error
 from showthrough.inference.face import NEVER, Contradicted, Face, WeighingStep, take_over
 from showthrough.inference.history import History
@@ -84,7 +83,10 @@ class Isolation:
                 chosen = among if self.left.all() else self.left if among is None else self.left & among
                 start = self._published(face, chosen, start)
                 held = _believed(face, self.log, chosen)
-                x, mu = solve(held, self.log, among=chosen, start=start)
+                try:
+                    x, mu = solve(held, self.log, among=chosen, start=start)
+                except Contradicted as found:
+                    raise found.by(held is not face) from None
                 break
             except Contradicted as found:
                 self._set_aside(face, found)
@@ -141,9 +143,17 @@ class Isolation:
             rows = np.flatnonzero(found.weights)
             mine = np.isin(island.signature, island.of_rows(self.problem, rows))
         mine &= self.left
+        if not mine.any():
+            raise InternalError("A contradiction was set aside and found again.")
         explained = self.refuse or len(self.contradictions) < _EXPLAINED
         error = None
-        if explained:
+        if found.believed:
+            many = int(np.bincount(self.of_person[: self.history.named], minlength=mine.size)[mine].sum())
+            error = ContradictionError(
+                f"The prior excludes what the counts require, in a part of the releases with {many} persons.",
+                parameters=("prior",),
+            )
+        elif explained:
             seconds = self.explaining.left(_EACH)
             error = contradiction_error(self.history, face, self.of_person, found, seconds)
         if self.refuse and error is not None and not (self.elastic and face.stated_from is not None):
@@ -209,11 +219,12 @@ def _believed(face: Face, log: Log, among: Flags | None) -> Face:
     finally:
         take_over(face, known, np.arange(problem.terms), np.arange(problem.rows.size))
     held = face.copy()
-    never = np.flatnonzero(held.possible & ~np.isfinite(problem.log_prior))
+    never = held.possible & ~np.isfinite(problem.log_prior)
+    if among is not None:
+        never &= among[problem.signature]
     none = np.empty(0, dtype=np.int64)
     try:
-        held.exclude(never, WeighingStep(none, none, none))
-        propagate(held)
-    except Contradicted:
-        raise ContradictionError("The prior excludes what the counts require.") from None
+        held.exclude(np.flatnonzero(never), WeighingStep(none, none, none))  # what follows is found when it is solved
+    except Contradicted as found:
+        raise found.by(True) from None
     return held

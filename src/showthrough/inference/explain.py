@@ -169,9 +169,10 @@ def contradiction_error(
     said = int(rows.size - published.size)
     lead, advice = "The releases contradict each other: no assignment of values to persons fits all counts.", ADVICE
     if said:
-        against = "the releases" if groups else "each other"
-        lead = f"The statements contradict {against}: no assignment of values to persons fits both."
-        lead = lead if groups else lead.replace("both", "them")
+        lead = "The statements contradict each other: no assignment of values to persons fits them."
+        if groups or said == 1:
+            verb = "A statement contradicts" if said == 1 else "Statements contradict"
+            lead = f"{verb} the releases: no assignment of values to persons fits both."
         stated = f"{said} statement{'' if said == 1 else 's'}"
         about, advice = f"{stated} and {about}" if groups else stated, _GIVING_WAY
     return ContradictionError(

@@ -53,14 +53,20 @@ class Contradicted(Exception):  # noqa: N818 - a finding on its way up, not an e
         self.weights = weights
         self.emptied = emptied
         self.also = tuple(also)  # further rows that contradict the others, each by itself
+        self.believed = False  # whether it takes what a prior excludes
 
     def within(self, rows: Ints, variables: Ints, size: int) -> Contradicted:
         """The same said of a problem with ``size`` rows, of which this one has some rows and variables."""
         if self.weights is None:
-            return Contradicted(emptied=int(variables[self.emptied or 0]))
+            return Contradicted(emptied=int(variables[self.emptied or 0])).by(self.believed)
         weights = np.zeros(size, dtype=np.int64)
         weights[rows] = self.weights
-        return Contradicted(weights, also=rows[list(self.also)].tolist() if self.also else ())
+        return Contradicted(weights, also=rows[list(self.also)].tolist() if self.also else ()).by(self.believed)
+
+    def by(self, believed: bool) -> Contradicted:
+        """The same, as a contradiction of belief or not."""
+        self.believed = believed
+        return self
 
 
 @dataclass
