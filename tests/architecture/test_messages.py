@@ -92,6 +92,7 @@ KNOWN = {
         "own",
         "' and '.join(missing)",
     },
+    "knowledge.mining": {"given", "least"},
     "knowledge.prior": {"text"},
     "knowledge.statement": {"why"},
     "measuring.queries": {"workload.dimensions"},

@@ -73,3 +73,24 @@ def test_wrong_options(home, options, words):
     assert done.code == 2
     assert words in " ".join(done.err.split())
     assert "Don" not in done.err
+
+
+def test_background(home):
+    frame = pl.DataFrame(
+        {"id": list("1234"), "sex": list("ffmm"), "g": [1] * 4, "disease": ["Flu", "Flu", "HIV", "Cold"]}
+    )
+    frame.write_csv("D1.csv")
+    frame.drop("g").write_csv("raw.csv")
+    roles = ["--id", "id", "--sensitive", "disease", "--group", "g"]
+    options = ["--table", "raw.csv", "--support", 2, "--positive", 1, "--negative", 0]
+    done = run("attack", "background", "D1.csv", *options, *roles)
+    assert (done.code, done.err) == (0, "")
+    told = " ".join(done.out.split())
+    assert "1 rule puts somebody over the limit who is not without them; fewer do not." in told
+    assert "Flu" not in told
+    found = json.loads(run("attack", "background", "D1.csv", *options, *roles, "--json", "-").out)
+    assert found["first"] == 1
+    assert [point["certain"] for point in found["curve"]] == [0, 2]
+    wrong = run("attack", "background", "D1.csv", "--table", "people.csv", *roles)
+    assert wrong.code == 2
+    assert "--table lacks the sensitive column" in wrong.err

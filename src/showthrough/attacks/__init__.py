@@ -1,7 +1,18 @@
 """Attacks of the literature on releases, all with one shape of result: `Outcome`."""
 
+from showthrough.attacks.background import Background, background
 from showthrough.attacks.bayes import bayes
+from showthrough.attacks.least_knowledge import LeastKnowledge, least_knowledge
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import Score
 
-__all__ = ["Outcome", "Score", "Threat", "bayes"]
+__all__ = [
+    "Background",
+    "LeastKnowledge",
+    "Outcome",
+    "Score",
+    "Threat",
+    "background",
+    "bayes",
+    "least_knowledge",
+]

@@ -75,3 +75,55 @@ def bayes(
         with live(quiet=quiet) as progress:
             result = run_bayes(request, progress)
         deliver_attack(result, json, people, quiet=quiet)
+
+
+@app.command("background")
+def background(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="RELEASES...", help="CSV or Parquet files, or release folders, in order.")
+    ],
+    table: Annotated[Path, typer.Option(help="Your own table: its strongest rules are what the attacker knows.")],
+    positive: Annotated[int, typer.Option(min=0, help="Rules that say who has a value.")] = 10,
+    negative: Annotated[int, typer.Option(min=0, help="Rules that say who does not have a value.")] = 10,
+    support: Annotated[int, typer.Option(min=1, help="Persons who bear out a rule, at least.")] = 3,
+    rule_columns: Annotated[int, typer.Option(min=1, help="Quasi-identifiers in a rule, at most.")] = 1,
+    limit: Annotated[float, typer.Option(help="How sure a reader may be; 1: nothing may be proven.")] = 1.0,
+    elastic: Annotated[bool, typer.Option("--elastic", help="Rules that contradict the releases give way.")] = False,
+    id: options.Id = None,
+    sensitive: options.Sensitive = None,
+    group: options.Group = None,
+    quasi: options.Quasi = None,
+    kind: options.Kind = None,
+    register: Annotated[
+        Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers. Default: --table.")
+    ] = None,
+    hierarchy: options.Hierarchies = None,
+    seconds: Annotated[float, typer.Option(min=0, help="Time for each inference.")] = 600.0,
+    people: Annotated[
+        Optional[Path], typer.Option(help="Write everybody's beliefs to this file, which only you can read.")
+    ] = None,
+    encoding: options.Encoding = None,
+    json: options.Json = None,
+    unpacked: options.Unpacked = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Background knowledge: how many rules about sub-populations give somebody away."""
+    with errors_as_sentences(), unpacked_up_to(unpacked):
+        from showthrough.cli.inputs import columns, pairs, releases
+        from showthrough.cli.output import deliver_attack
+        from showthrough.cli.writing import check_targets
+        from showthrough.requests.attack import BackgroundRequest, run_background
+
+        known = None if register is None else {"file": str(register), "only_published": True}
+        entries: dict[str, Any] = {
+            "release": releases(paths, None), "register": known, "id": id, "sensitive": sensitive, "group": group,
+            "quasi": columns(quasi), "kind": kind, "encoding": encoding, "hierarchies": pairs("hierarchy", hierarchy),
+            "table": str(table), "positive": positive, "negative": negative, "support": support,
+            "columns": rule_columns, "limit": limit, "elastic": elastic, "seconds": seconds,
+        }  # fmt: skip
+        request = BackgroundRequest.from_dict(entries)
+        targets = [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
+        check_targets(targets, request.files())
+        with live(quiet=quiet) as progress:
+            result = run_background(request, progress)
+        deliver_attack(result, json, people, quiet=quiet)

@@ -5,6 +5,7 @@
 11 has HIV; of the persons with sex f at least 20 % and at most 40 % have HIV
 """
 
+from showthrough.knowledge.mining import mine
 from showthrough.knowledge.statement import (
     Statement,
     count,
@@ -15,4 +16,4 @@ from showthrough.knowledge.statement import (
     share,
 )
 
-__all__ = ["Statement", "count", "exactly_one", "excluded", "known", "one_of", "share"]
+__all__ = ["Statement", "count", "exactly_one", "excluded", "known", "mine", "one_of", "share"]

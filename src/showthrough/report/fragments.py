@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from showthrough.attacks.least_knowledge import LeastKnowledge
 from showthrough.attacks.outcomes import Outcome
 from showthrough.attacks.statistics import Score
 from showthrough.auditing.audit import Audit
@@ -37,6 +38,7 @@ def fragment(shown: object) -> str | None:
     telling: tuple[tuple[type, Callable[[Any], dict[str, Any]]], ...] = (
         (Audit, _audit), (Posterior, _posterior), (Check, _check), (Proof, _proof),
         (WorstCase, _worst_case), (Outcome, _outcome), (Score, _score),
+        (LeastKnowledge, _least),
     )  # fmt: skip
     try:
         template = environment().get_template("fragment.html.j2")
@@ -136,6 +138,11 @@ def _told(heading: str, lines: list[str], last: str) -> dict[str, Any]:
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     lines = [str(outcome.threat), *outcome.lines(), *outcome.notes]
     return _told(f"Attack {outcome.attack}", lines, "outcome.people has every person's beliefs (internal).")
+
+
+def _least(found: LeastKnowledge) -> dict[str, Any]:
+    lines = [f"{count(found.tried)} sets of statements were tried."]
+    return _told(found.sentence, lines, "found.statements and found.proof tell which, and why (internal).")
 
 
 def _score(score: Score) -> dict[str, Any]:

@@ -10,13 +10,17 @@ from typing import Any, Self
 
 import polars as pl
 
+from showthrough.attacks.background import background
 from showthrough.attacks.bayes import bayes
 from showthrough.attacks.outcomes import Outcome
 from showthrough.attacks.statistics import Score
 from showthrough.errors import FieldError
 from showthrough.inference.infer import SECONDS
+from showthrough.knowledge.mining import mine
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
+from showthrough.register.reader import telling
+from showthrough.register.register import Register
 from showthrough.table.entries import between
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns
@@ -55,6 +59,39 @@ class BayesRequest(HistoryEntries):
             raise FieldError("prior", "is missing: name a file of p by person and value.")
 
 
+@dataclass(frozen=True)
+class BackgroundRequest(HistoryEntries):
+    """A history, and the publisher's own table whose strongest rules the attacker holds.
+
+    ``positive``, ``negative``, ``support`` and ``columns`` are those of `showthrough.knowledge.mine`; ``limit`` is how
+    sure a reader may be. The table scores the beliefs too, where it has ids.
+    """
+
+    table: str = ""
+    positive: int = 10
+    negative: int = 10
+    support: int = 3
+    columns: int = 1
+    limit: float = 1.0
+    elastic: bool = False
+    seconds: float = SECONDS
+
+    def under(self, folder: Path) -> Self:
+        """The same with paths seen from a folder."""
+        return replace(super().under(folder), table=os.fspath(folder / self.table))
+
+    def files(self) -> list[Path]:
+        """All files and folders that are read."""
+        return [*super().files(), Path(self.table)]
+
+    def check(self) -> None:
+        """A table, and numbers in their ranges."""
+        super().check()
+        between("seconds", self.seconds, 0)
+        if not self.table:
+            raise FieldError("table", "is missing: name the table that the rules come from.")
+
+
 @dataclass(frozen=True, eq=False)
 class AttackResult:
     """What came out, and how right it is, if the truth is known."""
@@ -80,6 +117,43 @@ def run_bayes(request: BayesRequest, progress: Progress | Callable[[str], None] 
     given = priors if len(priors) > 1 else next(iter(priors.values()))
     found = bayes(release, given, request.theta, register=register, seconds=request.seconds, progress=tell)
     return AttackResult(found, None if true is None else found.score(true))
+
+
+def run_background(
+    request: BackgroundRequest, progress: Progress | Callable[[str], None] | None = None
+) -> AttackResult:
+    """Read, mine the table, attack with more and more rules, score."""
+    tell = Progress.of(progress)
+    tell.stage("reading")
+    releases, register = request.load()
+    told = telling(releases)
+    table = read_table(request.table, encoding=request.encoding)
+    quasi = list(dict.fromkeys(c for r in told for c in r.roles.quasi if c in table.columns))
+    sensitive = next((r.sensitive for r in told if r.sensitive in table.columns), None)
+    if sensitive is None:
+        raise FieldError("table", "lacks the sensitive column of the releases.")
+    id = next((c for c in (request.id, *(r.roles.id for r in told), "id") if c in table.columns), None)
+    if register is None and all(r.roles.id is None for r in told) and id is not None:
+        register = Register.of(table.select(id, *quasi), id=id)
+    rules = mine(
+        table,
+        sensitive=sensitive,
+        quasi=quasi,
+        positive=request.positive,
+        negative=request.negative,
+        support=request.support,
+        columns=request.columns,
+    )
+    found = background(
+        releases,
+        rules,
+        request.limit,
+        register=register,
+        elastic=request.elastic,
+        seconds=request.seconds,
+        progress=tell,
+    )
+    return AttackResult(found, None if id is None else found.score(_true(table, id, sensitive)))
 
 
 def _true(table: pl.DataFrame, id: str | None, value: str | None) -> pl.DataFrame:
