@@ -132,7 +132,11 @@ class Reader:
             "publishes a value that other releases leave to them."
             for name, ids in self.leeway.anywhere.items()
         ]
-        return (*near, *absent, *anywhere)
+        fewer = [
+            f"{name}: not everybody of the register who fits is taken to be in it, as that contradicts the counts."
+            for name in self.leeway.fewer
+        ]
+        return (*near, *absent, *anywhere, *fewer)
 
     def names_for(self, releases: Sequence[Release]) -> list[str]:
         """What the releases are called."""
