@@ -13,7 +13,7 @@ import pytest
 import showthrough as st
 from showthrough import knowledge as k
 from showthrough.errors import FileError, InputError
-from showthrough.knowledge.condition import Condition, ColumnEntries
+from showthrough.knowledge.condition import ColumnEntries, Condition
 from showthrough.knowledge.knowledge_file import parse
 from showthrough.knowledge.rational import exact, outwards
 from tests.histories import FIGURE1, releases

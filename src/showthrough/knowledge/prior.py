@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.knowledge.condition import Condition, ColumnEntries
+from showthrough.knowledge.condition import ColumnEntries, Condition
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.codes import positions
 from showthrough.table.files import read_table

@@ -11,7 +11,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.knowledge.assertion import Assertion, Informed
-from showthrough.knowledge.condition import Condition, ColumnEntries
+from showthrough.knowledge.condition import ColumnEntries, Condition
 from showthrough.knowledge.prior import Prior
 from showthrough.knowledge.statement import Statement
 from showthrough.register.reader import Reader
