@@ -89,7 +89,8 @@ def main() -> None:
     post = st.infer(releases, register=people.drop("value"), seconds=told.seconds)
     found = post.certificate
     stages = ", ".join(f"{k} {v:.1f}" for k, v in found.seconds.items() if v >= 0.1)
-    _say("infer", start, f"{found.status}, {found.variables} variables, {found.rows} rows; {stages}")
+    work = f"{found.newton_steps} steps, {found.passes} passes"
+    _say("infer", start, f"{found.status}, {found.variables} variables, {found.rows} rows, {work}; {stages}")
     print(dict(found.persons_by_state))
     start = time.perf_counter()
     facts = post.fact_counts()
@@ -108,8 +109,10 @@ def main() -> None:
 
 
 def _say(stage: str, start: float, figures: str) -> None:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{stage}: {time.perf_counter() - start:.1f} s, peak {peak:.0f} MB; {figures}", flush=True)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    spent = used.ru_utime + used.ru_stime
+    peak = f"peak {used.ru_maxrss / 1024:.0f} MB, {spent:.0f} CPU s so far"
+    print(f"{stage}: {time.perf_counter() - start:.1f} s, {peak}; {figures}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections import Counter
 
@@ -121,3 +122,57 @@ def check(seed: int) -> Counter:
 def test_persons_of_a_register(seed):
     seen = sum((check(k) for k in range(seed, seed + 10)), Counter())
     assert seen["ranged"] >= 5
+
+
+@pytest.mark.parametrize("seed", range(300, 306))
+def test_one_more_table_pickled_and_parts(seed):
+    releases, *_, register = some_tables(seed)
+    people = as_register(register)
+    whole = st.infer(releases, register=people)
+    grown = st.infer(releases[:1], register=people)
+    for release in releases[1:]:
+        grown = grown.extend(release)
+    assert grown.names == whole.names == tuple(r.name for r in releases)
+    pairs = {(i, v): p for i, v, p in whole.to_frame().rows()}
+    assert {(i, v): p for i, v, p in grown.to_frame().rows()} == pytest.approx(pairs, abs=1e-6)
+    again = pickle.loads(pickle.dumps(whole))
+    assert again.cells().equals(whole.cells())
+    assert whole.alone().largest.shape == (len(releases), whole.ids.len())
+    alone = st.infer(releases[:1], register=people)
+    assert whole.alone().largest[0] == pytest.approx(alone.largest(), abs=1e-6, nan_ok=True)
+    added = whole.attribution()
+    assert set(added["release"]) <= set(whole.names)
+
+
+def test_who_fits_a_table_need_not_be_in_it():
+    """Nobody of a0 has v0, whatever the register says: then fewer persons than fit are in the first table."""
+    one = {"q0": ["a0", "a0"], "value": ["v0", "v1"], "count": ["1", "c"]}
+    other = {"q0": ["a0", "a0"], "value": ["v1", "v2"], "count": ["1", "1"]}
+    first = st.Release.counted(one, sensitive="value", suppressed={"c": (0, 2)}, name="T1")
+    second = st.Release.counted(other, sensitive="value", name="T2")
+    people = pl.DataFrame({"id": ["x", "y"], "q0": ["a0", "a0"]})
+    post = st.infer([first, second], register=people)
+    assert not post.contradictions
+    assert any("not everybody of the register who fits" in note for note in post.reader.notes())
+    assert post.bounds()["upper"].max() == 1.0
+
+
+@pytest.mark.parametrize("seed", range(400, 410))
+def test_a_register_beside_tables_of_one_population(seed):
+    """The truth is among what is possible, for persons and for cells."""
+    rng = random.Random(seed)
+    population, people = random_people(rng)
+    truth = Counter(dict.fromkeys(population.cells(), 0))
+    truth.update(people.values())
+    columns = [("q0", "q1"), ("q1",)]
+    tables = [random_table(rng, population, truth, own) for own in columns]
+    releases = [as_release(rows, own, f"T{k}", "P") for k, (rows, own) in enumerate(zip(tables, columns, strict=True))]
+    known = dict(rng.sample(sorted(people.items()), len(people) - 1))
+    post = st.infer(releases, register=as_register(known))
+    ends = {(i, v): (low, high) for i, v, low, high in post.bounds().rows()}
+    assert all(ends[p, value][1] == 1.0 for p, (_, value) in known.items())
+    cells = post.cells("T1")
+    for cell, value, low, high in cells.select("cell", "value", "lower", "upper").rows():
+        label = cell.partition("(")[2][:-1]
+        true = sum(n for (own, v), n in truth.items() if label in (TOTAL, own[1]) and value in (TOTAL, v))
+        assert low <= true <= high, (seed, cell, value)

@@ -49,6 +49,13 @@ Totals = Annotated[
     Optional[list[str]],
     typer.Option(metavar="LABEL", help="A label of totals in a table of counts, such as Total; once per label."),
 ]
+ValueCells = Annotated[
+    bool,
+    typer.Option(
+        "--value-cells",
+        help="Sensitive values are cells (20-30, {a, b}, a label of --hierarchy), each for one of several values.",
+    ),
+]
 Hierarchies = Annotated[
     Optional[list[str]], typer.Option(help="COLUMN=FILE: hierarchy of a quasi-identifier, as ARX writes it.")
 ]

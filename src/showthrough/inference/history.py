@@ -21,7 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.inference.row_values import Listing, Together, listing, published_values, row_values
+from showthrough.inference.row_values import Listing, Together, listing, overlapping, published_values, row_values
 from showthrough.inference.statements import Statements, coded, spoken_of
 from showthrough.register.changed import Changed
 from showthrough.register.informing import informed
@@ -206,7 +206,7 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     refuse_blanks(values, "values")
     labels = [release.labels for release in releases]
     first_group = starts(np.array([own.len() for own in labels]))
-    seats = seat(ties, id_codes, first_group, ids.len())
+    seats = seat(ties, id_codes, first_group, ids.len(), [overlapping(r) for r in releases])
     row_group = np.concatenate(
         [positions(r.tally["group"], own) + first for r, own, first in zip(releases, labels, first_group, strict=False)]
     )
@@ -262,11 +262,14 @@ class Seating:
     spare: Flags | None
 
 
-def seat(ties: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, named: int) -> Seating:
+def seat(
+    ties: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, named: int, overlaps: Sequence[Ints] = ()
+) -> Seating:
     """The group of each person in each release, or the number of a candidate set.
 
     Unnamed members of a pool follow the named persons as one column, however many they are; the pools of a margin
-    are those of its table.
+    are those of its table. Groups with several rows for one value (``overlaps``) are sets of their own: there the rows
+    are the candidates.
     """
     first = [0] * len(ties)  # the column of each release's first pool
     columns = named
@@ -286,6 +289,8 @@ def seat(ties: Sequence[Ties], id_codes: Sequence[Codes], first_group: Ints, nam
             weight[column], spare[column] = pool.members, pool.spare
             if pool.groups.size:
                 group_of[r, column] = sets.code_of(pool.groups + offset, maybe=pool.outside)
+        for group in overlaps[r] + offset if overlaps else ():
+            group_of[r, group_of[r] == group] = sets.set_of(group)
     known = weight if columns > named else None
     return Seating(group_of, *sets.arrays(), known, spare if spare.any() else None)
 
@@ -318,6 +323,10 @@ class CandidateSets:
     def code_of(self, groups: Ints, *, maybe: bool = False) -> int:
         """The code of one list of groups; ``maybe`` says that being outside is possible, too."""
         return int(groups[0]) if groups.size == 1 and not maybe else self._number(groups, maybe=maybe)
+
+    def set_of(self, group: int) -> int:
+        """The code of a set of one group."""
+        return self._number(np.array([group]), maybe=False)
 
     def arrays(self) -> tuple[Ints, Codes]:
         """Where each set begins, and the groups of all sets."""

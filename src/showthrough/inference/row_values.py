@@ -76,3 +76,15 @@ def row_values(
         covers += [Together(name, np.unique(part).astype(np.int32)) for name, part in zip(names, parts, strict=True)]
         found.append(own)
     return np.concatenate(found), tuple(covers)
+
+
+def overlapping(release: Release) -> Ints:
+    """The places of groups with several rows that count one value."""
+    if not release.covers:
+        return np.empty(0, dtype=np.int64)
+    names = list(release.covers)
+    index = pl.DataFrame({"value": names, "under": [list(release.covers[name]) for name in names]})
+    rows = release.tally.select("group", "value").join(index, on="value", how="left", maintain_order="left")
+    each = rows.select("group", pl.coalesce("under", pl.concat_list("value")).alias("value")).explode("value")
+    twice = each.filter(each.is_duplicated())["group"].unique()
+    return np.sort(positions(twice, release.labels)).astype(np.int64)

@@ -22,7 +22,7 @@ from showthrough.inference.splitting import TOLERATED, changed_counts
 from showthrough.inference.strangers import placed
 from showthrough.register.changed import REFUSE, TOLERATE, Changed
 from showthrough.register.reader import Reader
-from showthrough.register.relaxing import relaxed
+from showthrough.register.relaxing import loosened, relaxed
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints, Reals
 
@@ -51,7 +51,8 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
     """What a reader learns from the releases that publish values.
 
     Where persons are located by a guess, the guess gives way before anything is called a contradiction, and where it
-    is neither answered nor refuted in a part of the time.
+    is neither answered nor refuted in a part of the time. So does the assumption that all who fit are in a table that
+    hides how many it holds.
     """
     for _ in range(_RELAXATIONS):
         wider = relaxed(reader, releases)
@@ -68,6 +69,14 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
         except ContradictionError:
             pass
         reader = wider
+    looser = loosened(reader, releases)
+    if looser is not reader:
+        try:
+            with log.stage("reading groups"):
+                history = encode(releases, changed=replace(wanted.changed, otherwise=REFUSE), reader=reader)
+            return answered(history, log, refuse=True, guessed=True)
+        except ContradictionError:
+            reader = looser
     with log.stage("reading groups"):
         history = encode(releases, changed=wanted.changed, reader=reader)
     return answered(history, log, refuse=wanted.contradictions == "refuse")

@@ -86,6 +86,7 @@ class ReleaseEntry(FileEntry):
     rounding: int | str | tuple[Any, ...] | None = None
     totals: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
     population: str | None = None
+    value_cells: bool | None = None
     counterfeits: str | None = None
     value_map: str | Mapping[str, Any] | None = None
     hierarchies: Mapping[str, str | Mapping[str, Any]] | None = None
@@ -138,6 +139,7 @@ class HistoryEntries(Entries):
     suppressed: Mapping[str, Any] | None = None
     rounding: int | str | tuple[Any, ...] | None = None
     totals: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
+    value_cells: bool | None = None
     missing: tuple[str, ...] = ()
     encoding: str | None = None
     link: bool | None = None
@@ -188,7 +190,8 @@ class HistoryEntries(Entries):
         trees = {column: Hierarchy.read(file) for column, file in self.hierarchies.items()}
         releases = [self._release(entry, k, trees) for k, entry in enumerate(self.release, start=1)]
         columns = list(dict.fromkeys(c for r in releases for c in r.roles.quasi))
-        _known("hierarchies", trees, columns, "the quasi-identifiers of the releases are:")
+        valued = [r.sensitive for r in releases if r.value_cells and r.sensitive is not None]
+        _known("hierarchies", trees, [*columns, *valued], "the quasi-identifiers of the releases are:")
         _known("value_maps", self.value_maps, names_of(releases))
         releases = [
             r.recoded(read_value_map(self.value_maps[name])) if name in self.value_maps else r
@@ -207,7 +210,8 @@ class HistoryEntries(Entries):
         if "id" in shared and "id" not in options and self._without_ids(entry, {**shared, **options}):
             del shared["id"]
         found: Release = _call(read_release, entry.file, {**shared, **options}, f"release {number}")
-        own = {c: t for c, t in trees.items() if c in found.roles.quasi}
+        mine = (*found.roles.quasi, *([found.sensitive] if found.value_cells else []))
+        own = {c: t for c, t in trees.items() if c in mine}
         return found.called(found.name, found.date, found.parameters, {**found.hierarchies, **own}) if own else found
 
     def _without_ids(self, entry: ReleaseEntry, options: Mapping[str, Any]) -> bool:
@@ -235,7 +239,7 @@ class HistoryEntries(Entries):
 
 _SHARED = (
     "id", "sensitive", "group", "quasi", "count", "kind", "spread", "locate", "suppressed", "rounding", "totals",
-    "missing", "encoding", "link",
+    "value_cells", "missing", "encoding", "link",
 )  # fmt: skip
 _PATHS = ("values", "counterfeits", "value_map", "link")
 _TABLES = ("hierarchies", "present")

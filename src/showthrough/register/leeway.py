@@ -11,6 +11,8 @@ laid on top of each other can refute both, and then the assumption was wrong, no
 - Centroids that are not much further than the nearest are candidates, too (`Leeway.near`; `relaxed`
   in relaxing.py gives it). Whoever has no value even so may be in any group (`Leeway.anywhere`; found by the
   inference).
+- Where a table hides how many persons a group holds, all who fit are taken to be in it as long as it may hold so many.
+  Where that contradicts, only as many as it holds at least are (`Leeway.fewer`; `loosened` gives it).
 """
 
 from __future__ import annotations
@@ -54,5 +56,8 @@ class Leeway:
     anywhere: Mapping[str, tuple[str, ...]] = field(default_factory=Frozen, hash=False)
     """Ids, as text, that may be in any group of a release with centroids: no near one leaves them a value."""
 
+    fewer: tuple[str, ...] = ()
+    """Tables that hide counts, of which fewer persons may be members than fit."""
+
     def __bool__(self) -> bool:
-        return bool(self.near or self.strangers or self.absent or self.anywhere)
+        return bool(self.near or self.strangers or self.absent or self.anywhere or self.fewer)

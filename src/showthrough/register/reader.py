@@ -23,6 +23,7 @@ from showthrough.knowledge.statement import Statement
 from showthrough.register.leeway import Leeway
 from showthrough.register.locating import names_of
 from showthrough.register.register import PRESENCE, Register
+from showthrough.register.value_cells import resolved
 from showthrough.release.ranged import layers
 from showthrough.release.release import Release
 from showthrough.table.frames import listed_values, need_columns, scalar, to_polars
@@ -131,7 +132,11 @@ class Reader:
             "publishes a value that other releases leave to them."
             for name, ids in self.leeway.anywhere.items()
         ]
-        return (*near, *absent, *anywhere)
+        fewer = [
+            f"{name}: not everybody of the register who fits is taken to be in it, as that contradicts the counts."
+            for name in self.leeway.fewer
+        ]
+        return (*near, *absent, *anywhere, *fewer)
 
     def names_for(self, releases: Sequence[Release]) -> list[str]:
         """What the releases are called."""
@@ -199,13 +204,13 @@ class Reader:
         return f"<reader with a register of {who}{known}>"
 
 
-def telling(releases: Sequence[Release]) -> list[Release]:
+def telling(releases: Sequence[Release], domain: Iterable[Any] = ()) -> list[Release]:
     """The releases that publish values, each table with its margins behind it; the others act as registers."""
     own = [r for r in releases if r.part_of is None]  # margins come with their tables
     told = [layer for r in own if r.sensitive is not None for layer in layers(r)]
     if releases and not told:
         raise InputError("No release has a sensitive column: there is nothing to infer.")
-    return told
+    return resolved(told, domain)
 
 
 def _stated(knowledge: Any) -> tuple[Statement, ...]:

@@ -1,4 +1,4 @@
-"""Nearest centroids that contradict each other: a guess is relaxed before a history is called contradictory."""
+"""What is assumed of a register gives way before a history is called contradictory: near centroids, full tables."""
 
 from __future__ import annotations
 
@@ -33,6 +33,17 @@ def relaxed(reader: Reader, releases: Sequence[Release]) -> Reader:
     if near == reader.leeway.near:
         return reader
     return replace(reader, leeway=replace(reader.leeway, near=Frozen(near)))
+
+
+def loosened(reader: Reader, releases: Sequence[Release]) -> Reader:
+    """The reader who does not take all who fit for members of tables that hide counts; the same if there is none."""
+    if reader.register is None:
+        return reader
+    named = zip(reader.names_for(releases), releases, strict=True)
+    fewer = tuple(n for n, r in named if r.ranged and r.part_of is None and r.roles.id is None)
+    if set(fewer) <= set(reader.leeway.fewer):
+        return reader
+    return replace(reader, leeway=replace(reader.leeway, fewer=fewer))
 
 
 def guessed(reader: Reader, release: Release, name: str) -> bool:

@@ -126,7 +126,7 @@ def _by_register(release: Release, name: str, reader: Reader, register: Register
         free = pl.Series(reader.leeway.anywhere[name], dtype=pl.String)
         fits = fits.anywhere(register.ids.cast(pl.String).is_in(free.implode()).to_numpy(), release.labels.len())
     strangers = _strangers(release, name, reader)
-    settled = _settled(release, register.ids, fits, present, strangers)
+    settled = _settled(release, register.ids, fits, present, strangers, fewer=name in reader.leeway.fewer)
     return replace(settled, locatability=found.report, unfilled=found.unfilled)
 
 
@@ -136,8 +136,13 @@ def _settled(
     fits: Candidates,
     present: npt.NDArray[np.int8],
     strangers: npt.NDArray[np.int64],
+    *,
+    fewer: bool = False,
 ) -> Ties:
-    """Apply the rules of membership; persons who are in no group drop out, and strangers take room."""
+    """Apply the rules of membership; persons who are in no group drop out, and strangers take room.
+
+    With ``fewer`` only as many are taken for members of a table that hides counts as its groups hold at least.
+    """
     from showthrough.register.membership import membership
 
     rows = release.size.to_numpy().astype(np.int64) - _fakes(release) - strangers
@@ -152,6 +157,10 @@ def _settled(
         Pool(groups[first[k] : first[k + 1]], int(unnamed[k]), bool(loose[k])) for k in np.flatnonzero(unnamed)
     )
     outside = settled.outside | _crowded_out(release, settled, present)
+    if fewer:
+        unsure = np.where(present == PRESENT, -1, present).astype(np.int8)
+        least = membership(fits, rows=np.maximum(rows - _loose(release), 0), present=unsure)
+        outside |= least.outside & (present != PRESENT)
     return Ties(
         ids.gather(np.flatnonzero(somewhere)),
         start,

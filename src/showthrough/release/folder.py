@@ -137,6 +137,7 @@ def _load(folder: str | os.PathLike[str], link: bool | str | os.PathLike[str]) -
     trees = {} if found.hierarchies is None else _read_hierarchies(home, found.hierarchies)
     release = from_source(found.kind, source).called(found.name, found.date, found.parameters, trees)
     release = replace(release, domain=tuple(columns["domain"]))
+    release = release.with_value_cells() if columns["value_cells"] else release
     return _linked(release, home, link)
 
 

@@ -68,6 +68,8 @@ def write(
     columns |= release.form.entries(release)
     if release.domain:
         columns["domain"] = list(release.domain)
+    if release.value_cells:
+        columns["value_cells"] = True
     parts = [_entries(head), "[columns]\n" + _entries(columns), "[types]\n" + _entries(types)]
     if release.parameters:
         parts.append("[parameters]\n" + _entries(release.parameters))
@@ -150,6 +152,8 @@ def _columns(found: Any, form: Kind, path: Path) -> dict[str, Any]:
         raise FileError(f"{path} must list quasi under [columns], and name columns by text.")
     if not isinstance(columns["domain"], list) or any(isinstance(v, (list, dict)) for v in columns["domain"]):
         raise FileError(f"{path}: domain under [columns] must be a list of values.")
+    if not isinstance(columns.setdefault("value_cells", False), bool):
+        raise FileError(f"{path}: value_cells under [columns] must be true or false.")
     _table_of_text(columns["spread"], "columns.spread", path)
     return columns
 

@@ -47,6 +47,7 @@ def read_release(
     rounding: Any = None,
     totals: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     population: str | None = None,
+    value_cells: bool = False,
     counterfeits: str | os.PathLike[str] | None = None,
     value_map: str | os.PathLike[str] | Mapping[Any, Any] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -83,9 +84,15 @@ def read_release(
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
         loaded = replace(loaded, domain=_declared(loaded, described))
-    trees = loaded.hierarchies if hierarchies is None else {c: as_hierarchy(h) for c, h in hierarchies.items()}
-    loaded = replace(loaded, read_from=source, hierarchies=Frozen(trees))
+    loaded = _with_trees(replace(loaded, read_from=source), hierarchies, value_cells=value_cells)
     return loaded if value_map is None else loaded.recoded(_coding(value_map, encoding))
+
+
+def _with_trees(release: Release, hierarchies: Mapping[str, Any] | None, *, value_cells: bool) -> Release:
+    found = release.with_value_cells() if value_cells else release
+    if hierarchies is None:
+        return found
+    return replace(found, hierarchies=Frozen({c: as_hierarchy(h) for c, h in hierarchies.items()}))
 
 
 def _described(source: str) -> Mapping[str, Any]:

@@ -240,6 +240,16 @@ class Release:
         return self.roles.sensitive
 
     @property
+    def value_cells(self) -> bool:
+        """Whether its values are cells: ranges, sets or labels that stand for one of several values."""
+        table = self if self.part_of is None else self.part_of.leaves
+        return bool(table.options.get("value_cells"))
+
+    def with_value_cells(self) -> Release:
+        """The same release with values that are read as cells, as quasi-identifiers are: 20-30, {a, b}, a label."""
+        return replace(self, options=Frozen({**self.options, "value_cells": True}))
+
+    @property
     def ranged(self) -> bool:
         """Whether it hides or rounds counts, or has totals."""
         return self.upper is not None
@@ -280,9 +290,7 @@ class Release:
         return replace(self, link=checked, link_id=id)
 
     def counts(self) -> pl.DataFrame:
-        """What is published of each group: group, value, n; where counts are ranges also lower and upper, and n is
-        null where these differ.
-        """
+        """What is published of each group: group, value, n; where counts are ranges also lower and upper."""
         if self.upper is None:
             return self.tally
         exact = pl.when(pl.col("n") == self.upper).then("n").alias("n")
@@ -370,6 +378,7 @@ class Release:
                     if self.ranged
                     else {}
                 ),
+                **({"value_cells": True} if self.value_cells else {}),
                 "domain": sorted(str(value) for value in self.domain),
             }
         )
