@@ -163,12 +163,18 @@ def test_long_steps_are_taken_where_zeros_are_forced(long_steps):
     assert any(long_steps)
 
 
+class Alike:
+    """Gives the same number again and again."""
+
+    def integers(self, *_ends_and_size):
+        return np.zeros(_ends_and_size[-1], dtype=np.int64)
+
+
 @pytest.mark.parametrize("alike", [False, True])
 def test_distinct_lists_of_groups_are_told_apart(alike, monkeypatch):
     """Also where the sums of different lists are alike."""
     if alike:
-        plain = type("Plain", (), {"integers": lambda _self, _low, _high, size: np.zeros(size, dtype=np.int64)})
-        monkeypatch.setattr(history.np.random, "default_rng", lambda _seed: plain())
+        monkeypatch.setattr(history.np.random, "default_rng", lambda _seed: Alike())
     rng = np.random.Generator(np.random.PCG64(7))
     for width in (1, 2, 5):
         lists = rng.integers(0, 3, (60, width))
