@@ -70,6 +70,7 @@ KNOWN = {
     "anonymizers.plan": {"', '.join(plan['quasi'])", "top"},
     "anonymizers.refusals": {"failing"},
     "anonymizers.table": {"high", "low", "strange[0]", "twice"},
+    "attacks.background": {"many"},
     "attacks.bayes": {"theta"},
     "attacks.outcomes": {"strange"},
     "cli.inputs": {"entry", "example", "given", "mark"},

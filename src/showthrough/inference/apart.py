@@ -148,9 +148,9 @@ class Isolation:
         explained = self.refuse or len(self.contradictions) < _EXPLAINED
         error = None
         if found.believed:
-            many = int(np.bincount(self.of_person[: self.history.named], minlength=mine.size)[mine].sum())
+            persons = int(np.bincount(self.of_person[: self.history.named], minlength=mine.size)[mine].sum())
             error = ContradictionError(
-                f"The prior excludes what the counts require, in a part of the releases with {many} persons.",
+                f"The prior excludes what the counts require, in a part of the releases with {persons} persons.",
                 parameters=("prior",),
             )
         elif explained:

@@ -233,8 +233,8 @@ def known_to(audit: Audit) -> list[str]:
         found.append("The reader is taken to believe a prior; probabilities differ from it as little as counts allow.")
     if (missed := audit.posterior.relaxed).height:
         found.append(
-            f"{missed.height} of the statements contradict the rest and gave way, by {missed['by'].sum():.3g} persons "
-            "in all: what hangs on them is marked relaxed, and none of it counts as safe."
+            f"Statements that contradict the rest gave way, {missed.height} of them by {missed['by'].sum():.3g} in "
+            "all, in persons: what hangs on them is marked relaxed, and none of it counts as safe."
         )
     return found
 
@@ -274,12 +274,20 @@ def _unanswered(audit: Audit) -> list[str]:
             f"{many(j.persons)} ({bounded / j.persons:.0%}) more narrowly than between 0 and 1."
         )
     if against := by.get(Status.CONTRADICTORY, 0) + by.get(Status.RELAXED, 0):
+        what = "that statements of the reader contradict" if by_statements(audit) else "that contradict each other"
+        found = certificate.contradictions
+        where = f" in {many(found)} place{'s' if found != 1 else ''}" if found else ""
         lines.append(
-            f"{_people(against).capitalize()} stand in releases that contradict each other in "
-            f"{many(certificate.contradictions)} place{'s' if certificate.contradictions != 1 else ''}: nothing is "
-            "said of them, and everybody else is answered."
+            f"{_people(against).capitalize()} stand in releases {what}{where}: nothing is said of them, and everybody "
+            "else is answered."
         )
     return lines
+
+
+def by_statements(audit: Audit) -> bool:
+    """Whether it is statements of the reader that contradict the releases."""
+    found = audit.posterior.contradictions
+    return bool(audit.posterior.reader.knowledge) and (not found or any("elastic" in c.parameters for c in found))
 
 
 def _untied(audit: Audit) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from showthrough.report.content import by_statements
 from showthrough.report.page.again import followed
 from showthrough.report.page.bands import BAND_WORDS, BANDS, Bands
 from showthrough.report.page.blocks import Big, Chart, Headline, NextStep, PlainTable, ShortAnswer
@@ -216,8 +217,13 @@ def _open_ends(g: Gathered) -> list[NextStep]:
         found.append(NextStep("Tie the releases together.", rest))
     if certificate.contradictions:
         places = f"{count(certificate.contradictions)} place{'s' if certificate.contradictions > 1 else ''}"
-        rest = f"In {places} no assignment fits the releases: somebody's value changed, or a file is not what it says."
+        why = "the releases: somebody's value changed, or a file is not what it says"
+        if by_statements(g.audit):
+            why = "both releases and statements: a statement is not true, or speaks of others"
+        rest = f"In {places} no assignment fits {why}."
         found.append(NextStep("Settle the contradictions.", rest))
+    elif certificate.persons_by_state.get("relaxed", 0) and by_statements(g.audit):
+        found.append(NextStep("Settle the statements.", "Some contradict the releases and gave way: leave them out."))
     elif not certificate.status.certain:
         rest = "More seconds may settle those who have no answer yet; what is proven stays."
         found.append(NextStep("Give it more time.", rest))
