@@ -212,3 +212,18 @@ def test_wrong_priors():
         st.attacks.bayes(V, {1: DON}, register=REGISTER)
     with pytest.raises(st.errors.InputError, match="The release names nobody"):
         st.attacks.bayes(V, DON)
+
+
+def test_beliefs_in_what_the_release_does_not_publish_move_too():
+    """The class of Don and Sue alone: Flu is not in it, and α is as believed, not made to fit the published values."""
+    frame = pl.DataFrame({"id": ["Don", "Sue"], "ill": ["Cold", "HIV"], "group": [1, 1]})
+    release = st.Release.bucketized(frame, id="id", sensitive="ill", group="group", name="V")
+    prior = pl.DataFrame(
+        {"id": ["Don"] * 3 + ["Sue"] * 3, "ill": ["Cold", "Flu", "HIV"] * 2, "p": [0.4, 0.04, 0.56] + [1 / 3] * 3}
+    )
+    don = st.attacks.bayes(release, prior, 0.06).people.filter(pl.col("id") == "Don").sort("value")
+    assert don["alpha"].to_list() == pytest.approx([0.4, 0.04, 0.56])
+    assert don["formula"].to_list() == pytest.approx([0.465278, 0, 0.534722], abs=1e-6)
+    assert don["relative_entropy"].to_list() == pytest.approx([0.458040, 0, 0.541960], abs=1e-6)
+    assert don["exact"].to_list() == pytest.approx([0.416667, 0, 0.583333], abs=1e-6)
+    assert don["formula_breach"].to_list() == [True, False, False]

@@ -74,11 +74,12 @@ def bayes(
     tell, named = Progress.of(progress), _named(prior)
     who = register if register is not None or release.roles.id is not None else _targets(release, named)
     parts, notes = [], list[str]()
-    plain = infer([release], register=who, seconds=seconds, progress=tell)
+    given: dict[str, Any] = {"register": who, "domain": _believed(release, named)}
+    plain = infer([release], **given, seconds=seconds, progress=tell)
     for name, own in named.items():
         tell.stage(f"beliefs of {name}" if len(named) > 1 else "beliefs")
-        reader = informed(Reader.of([release], register=who, prior=own), [release])
-        asking = partial(infer, [release], register=who, seconds=seconds, progress=tell)
+        reader = informed(Reader.of([release], **given, prior=own), [release])
+        asking = partial(infer, [release], **given, seconds=seconds, progress=tell)
         one = _Adversary(release, plain, reader, asking)
         parts.append(one.frame().select(pl.lit(name).alias("adversary"), pl.all()))
         notes += [f"{name}: {note}" if len(named) > 1 else note for note in one.notes()]
@@ -106,6 +107,16 @@ def _named(prior: Any) -> dict[str, Any]:
     if isinstance(prior, Mapping) and not prior:
         raise InputError("No prior is given: name a frame of p by person and value.", parameters=("prior",))
     return dict(prior) if isinstance(prior, Mapping) else {"prior": prior}
+
+
+def _believed(release: Release, named: Mapping[str, Any]) -> list[Any]:
+    """The values that the priors speak of, as the release writes them: beliefs in what it does not publish move too."""
+    told = [
+        Prior.of(p, ids=(release.roles.id or "id",), values=(release.sensitive or "",)).value for p in named.values()
+    ]
+    kind = release.tally["value"].dtype
+    every = pl.concat([one.cast(pl.String).alias("value") for one in told]).unique(maintain_order=True)
+    return every.cast(kind, strict=False).drop_nulls().to_list()
 
 
 def _targets(release: Release, named: Mapping[str, Any]) -> Register | None:
