@@ -156,3 +156,25 @@ def test_guarded_publishing_by_command(files: Path):
     beside = ["audit", "out", "--register", "table.csv", "--link", "--id", "id", "--knowledge", "k.toml"]
     judged = CliRunner().invoke(app, [*beside, "--max-posterior", "0.6", "--certain", "0"])
     assert judged.exit_code == 0, judged.output
+
+
+def test_a_statement_that_nobody_can_meet_touches_its_own_island_only():
+    """Nobody of 5 and 6 can have Lung Cancer: no variable hangs on the statement, and still others are answered."""
+    apart = release([(["a", "b"], ["x", "y"])], "D3")
+    post = st.infer([*releases(FIGURE1), apart], knowledge=[k.count("Lung Cancer", ids=["5", "6"], at_least=1)])
+    states = dict(zip(post.ids.to_list(), post.states().to_list(), strict=True))
+    assert {states["a"], states["b"]} == {"exact"}
+    assert states["5"] in ("contradictory", "relaxed")
+    assert len(post.contradictions) == 1
+    eased = st.infer(
+        [*releases(FIGURE1), apart], knowledge=[k.count("Lung Cancer", ids=["5", "6"], at_least=1)], elastic=True
+    )
+    assert eased.relaxed["by"].to_list() == [1.0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_zeros_of_a_prior_beside_statements_are_no_numbers_in_between():
+    believed = pl.DataFrame({"id": ["8", "8", "11"], "value": ["HIV", "Flu", "HIV"], "p": [0.0, 1.0, 0.9]})
+    post = st.infer(releases(FIGURE1), knowledge=[k.excluded("14", "Diabetes")], prior=believed)
+    assert post.of("8")["Flu"] == pytest.approx(1.0)
+    assert "certain" not in post.proven().filter(pl.col("id") == "8")["fact"].to_list()

@@ -105,7 +105,7 @@ class Isolation:
         problem = self.problem
         if not problem.statements or face.stated_from is not None:
             return start
-        bare = face.of(unstated(problem))
+        bare = face.of(replace(unstated(problem), log_prior=None))
         rows = np.arange(bare.problem.rows.size)
         try:
             with self.log.at_most(_ALONE * self.log.clock.left()):
@@ -128,9 +128,20 @@ class Isolation:
         if self.refuse and not (self.elastic and said.all()):
             raise error
         island = islands.labelled(self.problem)
-        for k, number in enumerate(np.unique(island.of_rows(self.problem, rows)).tolist()):
-            first = int(rows[np.argmax(island.of_rows(self.problem, rows) == number)])
-            self._add(island.signature == number, orphan_error(self.history, self.problem, first) if k else error)
+        published = rows[~said]
+        for number in np.unique(island.of_rows(self.problem, published)).tolist():
+            first = int(published[np.argmax(island.of_rows(self.problem, published) == number)])
+            self._add(island.signature == number, orphan_error(self.history, self.problem, first))
+        for row in rows[said].tolist():  # nobody hangs on it: those of whom it speaks are told by the history
+            mine = np.isin(island.signature, island.signature[self._spoken_of(row)]) & self.left
+            self._add(mine, orphan_error(self.history, self.problem, row))
+
+    def _spoken_of(self, row: int) -> Ints:
+        """The signatures of the persons of whom a statement speaks."""
+        told = self.history.statements
+        assert told is not None
+        number = row - (self.problem.rows.size - len(self.problem.statements))
+        return np.asarray(self.of_person[told.person[told.statement == number]])
 
     def _set_aside(self, face: Face, found: Contradicted) -> None:
         """Take the islands of a contradiction out."""
