@@ -231,15 +231,19 @@ def _raise_to(found: Reals, owner: Ints, figure: Reals) -> None:
 def _divergence(p: Reals, possible: Flags, exponent: Reals, start: Ints) -> Reals:
     """KL(p ‖ softmax(exponent)) per signature; infinite where nothing is listed."""
     length = np.diff(start)
-    owner = np.repeat(np.arange(length.size), length)
-    e = np.where(possible, exponent, -np.inf)
-    top = np.full(length.size, -np.inf)
-    top[length > 0] = np.maximum.reduceat(e, start[:-1][length > 0])
-    e -= top.take(owner)
-    q = np.exp(e, out=e)
-    q /= _added(owner, q, length.size).take(owner)
-    found = _added(owner, _excess(p, q), length.size)
-    return np.where(length > 0, found, np.inf)
+    some = length > 0
+    first = start[:-1][some]
+    top, total, found = np.full(length.size, -np.inf), np.zeros(length.size), np.full(length.size, np.inf)
+    if not first.size:
+        return found
+    q = np.where(possible, exponent, -np.inf)
+    top[some] = np.maximum.reduceat(q, first)
+    q -= np.repeat(top, length)
+    np.exp(q, out=q)
+    total[some] = np.add.reduceat(q, first)
+    q /= np.repeat(total, length)
+    found[some] = np.add.reduceat(_excess(p, q), first)
+    return found
 
 
 def _excess(p: Reals, q: Reals) -> Reals:

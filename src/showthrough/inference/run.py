@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -59,12 +60,13 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
         if wider is reader:
             break
         try:
-            strict = replace(wanted.changed, otherwise=REFUSE)
+            strict, began = replace(wanted.changed, otherwise=REFUSE), time.monotonic()
             with log.stage("reading groups"):
                 history = encode(releases, changed=strict, reader=reader)
+            reading = time.monotonic() - began
             with log.at_most(_GUESSING * log.clock.left()):
                 found = answered(history, log, refuse=True, guessed=True)
-            if Status.UNDECIDED not in found[1].persons_by_state or log.clock.over:
+            if Status.UNDECIDED not in found[1].persons_by_state or log.clock.left() <= reading:
                 return found
         except ContradictionError:
             pass

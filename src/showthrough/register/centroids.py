@@ -215,18 +215,26 @@ def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure], li
     step = max(1, PAIRS // max(targets.shape[0], 1))
     for first in range(0, points.shape[0], step):
         some = points[first : first + step]
-        squared = np.zeros((some.shape[0], targets.shape[0]))
+        distance = np.zeros((some.shape[0], targets.shape[0]))
         for a, measure in enumerate(measures):
-            if measure.kind == "nominal":
-                apart = (some[:, a, None] != targets[:, a]).astype(np.float64)
-            else:
-                apart = ((some[:, a, None] - targets[:, a]) / measure.scale) ** 2
-            apart[np.isnan(some[:, a])] = 0.0
-            squared += apart
-        distance = np.sqrt(squared)
-        last = np.partition(distance, limit.least - 1, axis=1)[:, limit.least - 1]
-        point, target = np.nonzero(distance <= limit.of(distance.min(axis=1), last)[:, None])
+            values, which = np.unique(some[:, a], return_inverse=True)  # few are different: each is compared once
+            distance += _apart(values, targets[:, a], measure).take(which, axis=0)
+        np.sqrt(distance, out=distance)
+        nearest = last = distance.min(axis=1)
+        if limit.least > 1:
+            last = np.partition(distance, limit.least - 1, axis=1)[:, limit.least - 1]
+        point, target = np.nonzero(distance <= limit.of(nearest, last)[:, None])
         yield first, first + some.shape[0], point, target
+
+
+def _apart(values: Reals, targets: Reals, measure: Measure) -> Reals:
+    """The squares of how far values are from targets in one column; who has none is nowhere else."""
+    if measure.kind == "nominal":
+        found: Reals = (values[:, None] != targets).astype(np.float64)
+    else:
+        found = ((values[:, None] - targets) / measure.scale) ** 2
+    found[np.isnan(values)] = 0.0
+    return found
 
 
 def _as_near(distance: Reals) -> Reals:
