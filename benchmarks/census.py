@@ -29,7 +29,7 @@ TABLES = {
 
 def register(persons: int, rng: np.random.Generator) -> pl.DataFrame:
     """Persons with codes; places are nested, ages and bands agree, and so on."""
-    area, age = rng.integers(0, 2000, persons), rng.integers(0, 100, persons)
+    area, age = _skewed(rng, 2000, persons), rng.integers(0, 100, persons)
     columns = {
         "area": area,
         "district": area // 5,
@@ -39,11 +39,23 @@ def register(persons: int, rng: np.random.Generator) -> pl.DataFrame:
         "age": age,
         "band": age // 10,
         "band20": age // 5,
-        "schooling": rng.integers(0, 8, persons),
-        "trade": rng.integers(0, 25, persons),
+        "schooling": np.minimum(rng.geometric(0.4, persons) - 1, 7),
+        "trade": _skewed(rng, 25, persons),
     }
     texts = {name: pl.Series([f"{name[0]}{c}" for c in codes]) for name, codes in columns.items()}
     return pl.DataFrame({"id": [f"p{k}" for k in range(persons)], **texts})
+
+
+def _skewed(rng: np.random.Generator, size: int, persons: int) -> np.ndarray:
+    """Codes of which the last is about ten times as frequent as the first."""
+    share = np.geomspace(1.0, 10.0, size)
+    return rng.choice(size, persons, p=share / share.sum())
+
+
+def values(rng: np.random.Generator, persons: int, none: float) -> pl.Series:
+    """Most persons have the first value, as of illnesses; the others are less and less frequent."""
+    found = np.where(rng.random(persons) < none, 0, 1 + (rng.geometric(0.35, persons) - 1) % (VALUES - 1))
+    return pl.Series("value", [f"v{v}" for v in found])
 
 
 def table(people: pl.DataFrame, name: str, rng: np.random.Generator, totals: bool) -> tuple[pl.DataFrame, int, int]:
@@ -71,12 +83,13 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=float, default=600.0, help="for the inference, and again for sharp ends of cells"
     )
+    parser.add_argument("--none", type=float, default=0.8, help="share of persons with the commonest value")
     parser.add_argument("--totals", action="store_true", help="publish the total of every group, too")
     parser.add_argument("--seed", type=int, default=0)
     told = parser.parse_args()
     rng = np.random.default_rng(told.seed)
     people = register(told.persons, rng)
-    people = people.with_columns(pl.Series("value", [f"v{v}" for v in rng.geometric(0.3, told.persons) % VALUES]))
+    people = people.with_columns(values(rng, told.persons, told.none))
     start = time.perf_counter()
     releases, cells, hidden = [], 0, 0
     for name in TABLES:
