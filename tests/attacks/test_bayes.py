@@ -212,3 +212,12 @@ def test_wrong_priors():
         st.attacks.bayes(V, {1: DON}, register=REGISTER)
     with pytest.raises(st.errors.InputError, match="The release names nobody"):
         st.attacks.bayes(V, DON)
+
+
+def test_exact_beliefs_are_those_of_worlds_weighed_by_the_prior():
+    found = st.attacks.bayes(V, DON, register=REGISTER)
+    worlds = st.infer([V], register=REGISTER, prior=DON).worlds()
+    for who in ("Bob", "Bill", "Don", "Sue"):
+        mine = worlds.filter(pl.col("id") == who)
+        told = dict(zip(mine["value"], mine["p"], strict=True))
+        assert of(found, who, "exact") == pytest.approx({v: told.get(v, 0.0) for v in DISEASES}, abs=1e-9)
