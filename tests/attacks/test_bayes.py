@@ -227,3 +227,12 @@ def test_beliefs_in_what_the_release_does_not_publish_move_too():
     assert don["relative_entropy"].to_list() == pytest.approx([0.458040, 0, 0.541960], abs=1e-6)
     assert don["exact"].to_list() == pytest.approx([0.416667, 0, 0.583333], abs=1e-6)
     assert don["formula_breach"].to_list() == [True, False, False]
+
+
+def test_exact_beliefs_are_those_of_worlds_weighed_by_the_prior():
+    found = st.attacks.bayes(V, DON, register=REGISTER)
+    worlds = st.infer([V], register=REGISTER, prior=DON).worlds()
+    for who in ("Bob", "Bill", "Don", "Sue"):
+        mine = worlds.filter(pl.col("id") == who)
+        told = dict(zip(mine["value"], mine["p"], strict=True))
+        assert of(found, who, "exact") == pytest.approx({v: told.get(v, 0.0) for v in DISEASES}, abs=1e-9)
