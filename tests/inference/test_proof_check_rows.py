@@ -190,13 +190,15 @@ def test_ranges_that_are_no_ranges_of_published_rows_prove_nothing(ranges):
     assert not shown([[(0, 1, "flu", 1)]], "A", "flu", "certain", ranges=ranges)
 
 
-def test_a_statement_about_a_person_that_was_split_says_nothing():
+def test_a_statement_about_a_person_that_was_split_speaks_of_the_newest_part():
     second = release([(["A", "B"], ["ill", "ill"])], "D2")
     both, members = [PAIRS, second], [HOMES, Members(pl.DataFrame({"id": ["A", "B"], "group": [1, 1]}))]
     more = {"releases": both, "members": members, "split": True, "statements": [NOT_A]}
     assert shown([], ("A", 1), "ill", "certain", **more)
     assert not shown([[said(NOT_A, -1)]], ("A", 0), "flu", **more)
-    assert not shown([[said(NOT_A, -1)]], ("C", None), "ill", **more)
+    healthy = KnownSum("A is not ill", 0, 0, {("A", "ill"): 1})
+    assert contradicts(both, members, steps=[[said(healthy, -1)]], split=True, statements=[healthy])
+    assert not contradicts(both, members, steps=[[said(NOT_A, -1)]], split=True, statements=[NOT_A])
 
 
 def test_arguments_hold_both_kinds_of_rows():
