@@ -231,8 +231,11 @@ def _believed(face: Face, log: Log, among: Flags | None) -> Face:
         take_over(face, known, np.arange(problem.terms), np.arange(problem.rows.size))
     held = face.copy()
     never = held.possible & ~np.isfinite(problem.log_prior)
-    if among is not None:
+    if among is not None:  # of what was set aside somebody may have no value left
         never &= among[problem.signature]
+        aside = ~among[problem.signature]
+        held.alive[aside[problem.rows.owner] if problem.rows.seats else aside] = True
+        held.recount()
     none = np.empty(0, dtype=np.int64)
     try:
         held.exclude(np.flatnonzero(never), WeighingStep(none, none, none))  # what follows is found when it is solved
