@@ -137,7 +137,7 @@ def test_utility_against_the_table(home):
 def test_counterfeits_are_told(home):
     Release.generalized(PLAIN, sensitive="disease", quasi=["zip", "age"], counterfeits={1: 1}, name="f").save("f")
     done = run("check", "f")
-    assert "4 persons and 1 counterfeits in 3 groups" in done.out
+    assert "4 persons and 1 counterfeit in 3 groups" in done.out
     assert "without the 1 counterfeit" in " ".join(done.out.split())
 
 

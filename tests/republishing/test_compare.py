@@ -109,7 +109,7 @@ def test_an_empty_slot_gives_the_departed_away_and_names_them():
     one, table, gone = replaced(lambda *_: ["v", "x"])
     two = publish(table, [one], "history-guided")
     assert set(two.made.exposed) == set(gone)
-    assert "1 departed persons can be told from them" in " ".join(two.made.notes)
+    assert "1 departed person can be told from them" in " ".join(two.made.notes)
     assert max(infer([one, two]).of(gone[0]).values()) == 1.0
     repaired = publish(table, [one], "history-guided", repair="counterfeits")
     assert repaired.made.exposed == ()

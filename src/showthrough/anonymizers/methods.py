@@ -201,7 +201,7 @@ def _xcolor(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
         "colouring",
         "Relaxed equitable colouring: {near_pairs} near pairs, at most {most_of_one_row} of one row, {allowed} allowed "
         f"in a group; success {promise} beforehand; {{exchanges}} exchanges; "
-        "{remaining} rows remain with too many near values.",
+        "{remaining:row remains|rows remain} with too many near values.",
         near_pairs=found.edges,
         most_of_one_row=found.max_degree,
         allowed=found.allowed,

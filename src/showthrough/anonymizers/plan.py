@@ -107,7 +107,7 @@ def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], o
     cells = {c: [texts[int(g)] for g in kept] for c, texts in (found.cells or {}).items()}
     remark = Remark.of(
         "plan",
-        "The plan fits all but {outside} rows; {failing} more are in groups that fail a criterion.",
+        "The plan fits all but {outside:row|rows}; {failing:more is|more are} in groups that fail a criterion.",
         outside=outside,
         failing=int(gone) - outside,
     )

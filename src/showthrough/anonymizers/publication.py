@@ -22,6 +22,7 @@ from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading
 from showthrough.measuring.measure import Utility, measure
 from showthrough.measuring.shown import Shown
+from showthrough.policy.phrases import are, people
 from showthrough.release.columns import count_values, table_of
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
@@ -152,7 +153,8 @@ def verified(table: Table, grouped: Groups, release: Release, criteria: Sequence
         check = replace(criterion, population=persons).check(counted)
         everywhere = isinstance(criterion, DeltaPresence) and criterion.everywhere and criterion.minimum > 0
         if everywhere and grouped.outside:
-            told = f"{criterion} does not hold: {grouped.outside} persons of the population are in no published group."
+            who = f"{people(grouped.outside)} of the population {are(grouped.outside)}"
+            told = f"{criterion} does not hold: {who} in no published group."
             check = replace(check, holds=False, level=0.0, sentence=told)
         found.append(check)
     return tuple(found)

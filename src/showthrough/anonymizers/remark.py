@@ -13,11 +13,11 @@ from showthrough.table.frozen import Frozen
 
 @dataclass(frozen=True)
 class Remark:
-    """Figures by name, and words that name each figure where it is said.
+    """Figures by name, and words that name each figure where it is said, with what is counted as ``one|several``.
 
-    >>> spent = Remark.of("spent", "{counterfeits} counterfeits, {held} records held back.", counterfeits=2, held=1)
+    >>> spent = Remark.of("spent", "{fake:counterfeit|counterfeits}, {held:record|records} held.", fake=2, held=1)
     >>> str(spent), spent.figures["held"]
-    ('2 counterfeits, 1 records held back.', 1)
+    ('2 counterfeits, 1 record held.', 1)
     """
 
     kind: str
@@ -38,5 +38,15 @@ class Remark:
         return {"kind": self.kind, "figures": dict(self.figures), "sentence": str(self)}
 
 
+class _Number(int):
+    """A whole number that agrees with what it counts."""
+
+    def __format__(self, counted: str) -> str:
+        one, bar, several = counted.partition("|")
+        return f"{int(self)} {one if self == 1 else several}" if bar else format(int(self), counted)
+
+
 def _said(figure: Any) -> Any:
+    if isinstance(figure, int) and not isinstance(figure, bool):
+        return _Number(figure)
     return ", ".join(f"{name} {entry}" for name, entry in figure.items()) if isinstance(figure, Mapping) else figure

@@ -64,7 +64,9 @@ Encoding = Annotated[Optional[str], typer.Option(help="Text encoding of CSV file
 # What the reader knows and believes
 Knowledge = Annotated[
     Optional[list[Path]],
-    typer.Option(metavar="FILE.toml", help="Statements that the reader knows: [[known]], [[share]], …; once per file."),
+    typer.Option(
+        metavar="FILE.toml", help=r"Statements that the reader knows: \[\[known]], \[\[share]], …; once per file."
+    ),
 ]
 PriorFile = Annotated[
     Optional[Path],

@@ -20,6 +20,16 @@ def are(number: int) -> str:
     return "is" if number in (0, 1) else "are"
 
 
+def were(number: int) -> str:
+    """The same of what is past."""
+    return "was" if number in (0, 1) else "were"
+
+
+def have(number: int) -> str:
+    """The same of what they have."""
+    return "has" if number in (0, 1) else "have"
+
+
 def percent(share: float) -> str:
     """A probability as a percentage, with as many digits as it has, at most four.
 

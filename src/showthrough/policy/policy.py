@@ -30,6 +30,7 @@ from showthrough.policy.judging import (
     others,
 )
 from showthrough.policy.limits import check_limits
+from showthrough.policy.phrases import are, people
 from showthrough.table.arrays import Flags
 from showthrough.table.plain import fingerprint, plain
 
@@ -266,11 +267,13 @@ class Review:
     unsettled: int = 0  # further persons who are not known to be within all limits
 
     def __str__(self) -> str:
-        open_pairs = f"; {self.undecided} pairs are undecided over whole values" if self.undecided else ""
-        open_pairs += f"; {self.unsettled} persons are not known to be within the limits" if self.unsettled else ""
+        pairs = "1 pair is" if self.undecided == 1 else f"{self.undecided} pairs are"
+        open_pairs = f"; {pairs} undecided over whole values" if self.undecided else ""
+        late = self.unsettled
+        open_pairs += f"; {people(late)} {are(late)} not known to be within the limits" if late else ""
         if self.holds:
             return f"{'The policy holds' if self.conclusive else 'Nobody is known to be over a limit'}{open_pairs}."
-        return f"{self.persons} persons are over a limit{open_pairs}."
+        return f"{people(self.persons)} {are(self.persons)} over a limit{open_pairs}."
 
     def __repr__(self) -> str:
         return f"<review: {self}>"

@@ -60,10 +60,12 @@ def _title(result: ResultContent, *, several: bool) -> str:
     told = result.figures
     column = f" of {result.sensitive}" if result.sensitive and several else ""
     gone = f", {told['suppressed']} rows in no group" if told["suppressed"] else ""
-    who = f"{told['persons']} persons"
+    who = persons(told["persons"])
     if told["counterfeits"]:
-        who = f"{told['persons'] - told['counterfeits']} persons and {told['counterfeits']} counterfeits"
-    return f"Levels{column}: {who} in {told['groups']} groups{gone}"
+        fake = "1 counterfeit" if told["counterfeits"] == 1 else f"{told['counterfeits']} counterfeits"
+        who = f"{persons(told['persons'] - told['counterfeits'])} and {fake}"
+    groups = "1 group" if told["groups"] == 1 else f"{told['groups']} groups"
+    return f"Levels{column}: {who} in {groups}{gone}"
 
 
 def _show_limit(console: Console, limit: Limit) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from showthrough.policy.phrases import are, people
 from showthrough.report.printable import words
 from showthrough.report.publish import MEASURES, ComparisonContent, PublishContent
 from showthrough.report.tables import Column, WordTable
@@ -21,7 +22,7 @@ def show_publish(console: Console, told: PublishContent, *, hints: Hints | None 
         console.print(words(f"Exposed: {listed}"))
     elif told.exposed:
         hint = "" if hints is None else f": {hints.internal}"
-        console.print(words(f"{told.exposed} persons are exposed{hint}."))
+        console.print(words(f"{people(told.exposed)} {are(told.exposed)} exposed{hint}."))
 
 
 def show_link(console: Console, told: PublishContent) -> None:

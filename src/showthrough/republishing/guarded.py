@@ -21,6 +21,7 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import SLACK
+from showthrough.policy.phrases import people
 from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.people import refusal
@@ -109,7 +110,7 @@ def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
     ids = set(frame["id"])
     if guard.exposed == "refuse":
         raise refusal(
-            f"Earlier releases already put {len(ids)} persons over a limit; no new release can undo that. "
+            f"Earlier releases already put {people(len(ids))} over a limit; no new release can undo that. "
             'exposed="accept" publishes for all others.',
             frame,
             parameters=("exposed",),

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.errors import InputError, NotEligibleError
+from showthrough.policy.phrases import have, people
 from showthrough.republishing.split import Slots, split_at_random, split_by_columns
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.ragged import owners, ranges, running, starts
@@ -146,7 +147,7 @@ class _Signatures:
         strange = np.flatnonzero(key[np.minimum(slot, len(key) - 1)] != wanted) if len(rows) else rows
         if len(strange):
             raise InputError(
-                f"{len(strange)} persons have a value that is not in their signature, first in row "
+                f"{people(len(strange))} {have(len(strange))} a value that is not in their signature, first in row "
                 f"{int(rows[strange[0]]) + 1}: a changed value makes a new person."
             )
         return np.asarray(slot)

@@ -11,6 +11,7 @@ import polars as pl
 
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ChangedValueError, InputError
+from showthrough.policy.phrases import have, people
 from showthrough.release.ranged import refuse_ranges
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints
@@ -74,9 +75,9 @@ class Past:
             signature = np.where(signature < 0, here, signature)
         given = tuple(number_of)
         strange = _strange(value, signature, given)
-        if other.any() and changed == "refuse":
+        if (number := int(other.sum())) and changed == "refuse":
             raise ChangedValueError(
-                f"{int(other.sum())} persons have a value that is not among those of a group that held them in an "
+                f"{people(number)} {have(number)} a value that is not among those of a group that held them in an "
                 'earlier release: the value changed. changed="split" publishes them as new persons.',
                 parameters=("changed",),
             )

@@ -10,6 +10,7 @@ import polars as pl
 
 from showthrough.errors import PolicyError
 from showthrough.policy.judging import SLACK
+from showthrough.policy.phrases import are, people, were
 from showthrough.republishing.people import breaches_of, refusal
 from showthrough.republishing.search import Search
 
@@ -26,14 +27,14 @@ def refused(search: Search, held: int | None) -> PolicyError:
     parts = ["No release of this table was found that keeps the policy.", _tried(search)]
     if search.contradicted:
         parts.append("The table contradicts what earlier releases say of it: values must have changed.")
-    if search.exposed:
-        parts.append(f"{len(search.exposed)} persons were exposed by earlier releases already.")
+    if number := len(search.exposed):
+        parts.append(f"{people(number)} {were(number)} exposed by earlier releases already.")
     leaks = search.leaks.unique(maintain_order=True)
     if leaks.len():
         here = guard.table.frame[guard.table.id or ""].cast(pl.String)
         there = int(leaks.is_in(here.implode()).sum())
         parts.append(
-            f"The nearest attempt leaves {leaks.len()} persons over a limit; {there} of them are in the table."
+            f"The nearest attempt leaves {people(leaks.len())} over a limit; {there} of them {are(there)} in the table."
         )
     limit = _weaker(search)
     ways = [] if held is None else [f"hold_back=True (with {held} records held back)"]

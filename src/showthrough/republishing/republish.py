@@ -103,7 +103,7 @@ class _Making:
         told += [_step(step, len(list(same))) for step, same in groupby(outcome.steps)]
         told.append(_verdict(outcome))
         if not outcome.review.conclusive:
-            words = "Inconclusive: {undecided} pairs are undecided over whole values."
+            words = "Inconclusive: {undecided:pair is|pairs are} undecided over whole values."
             told.append(Remark.of("inconclusive", words, undecided=outcome.review.undecided))
         limit = limits_of(self.choices.policy).max_posterior
         if limit is not None:
@@ -188,7 +188,7 @@ class _Making:
         groups = int(proposal.numbered().group.max(initial=-1)) + 1
         found, seen, why = without_overlaps(self.past, proposal.numbered(), look, keeps)
         left = int(found.group.max(initial=-1)) + 1
-        words = "{groups} groups became {left} by merging those with overlapping extents."
+        words = "{groups:group|groups} became {left} by merging those with overlapping extents."
         told = [Remark.of("merged overlaps", words, groups=groups, left=left), seen.remark, *why]
         return (proposal, release, told) if left == groups else (found, self.publish(found), told)
 
@@ -216,8 +216,8 @@ class _Making:
         """The release with what it cost."""
         if self.past.changed:
             words = (
-                "{changed} persons changed their value and are published as new persons: readers who take them for the "
-                "same ones may believe what is not true."
+                "{changed:person|persons} changed value and count as new from now on: readers who take them for "
+                "the same may believe what is not true."
             )
             remarks = [*remarks, Remark.of("changed", words, changed=self.past.changed)]
         made = Made(
@@ -245,7 +245,7 @@ def _verdict(outcome: Guarded) -> Remark:
     words = "The policy holds for everybody: {certificate}."
     if outcome.exposed:
         more = "; this release tells more of {told_more} of them" if outcome.told_more else ""
-        words = f"The policy holds for everybody but {{exposed}} persons whom earlier releases expose{more}: "
+        words = f"The policy holds for everybody but {{exposed:person|persons}} whom earlier releases expose{more}: "
         words += "{certificate}."
     return Remark.of(
         "verdict",

@@ -105,7 +105,7 @@ class Search:
     def repair(self, name: str, start: Proposal) -> None:
         """Bring a proposal into the policy, by several ways."""
         groups = int(start.group.max(initial=-1)) + 1
-        step = Remark.of("start", "{start}: {groups} groups", start=name, groups=groups)
+        step = Remark.of("start", "{start}: {groups:group|groups}", start=name, groups=groups)
         if self.passing(start) and any(not one.passing for one in self.found):
             return
         self.tried[f"{name}{' of the whole table' if name == 'm-invariance' else ' of the method'}"] = None
@@ -116,7 +116,7 @@ class Search:
         best = min((one.loss for one in self.found), default=np.inf)
         if best <= start.loss(self.guard.table) or self.late:
             return  # repairs only lose more
-        steps = [step, Remark.of("over", "{over} persons would be over a limit", over=over.sum())]
+        steps = [step, Remark.of("over", "{over:person|persons} would be over a limit", over=over.sum())]
         proposal = start
         touched = self.touched(proposal, over)
         self.tried["swapping members"] = None
@@ -198,7 +198,7 @@ class Search:
                 better = regroup(
                     guard.table, guard.past, proposal, touched, m=guard.m, hold_back=guard.hold_back, seed=guard.seed
                 )
-                words = "regrouped {records} records by the values of their last groups"
+                words = "regrouped {records:record|records} by the values of their last groups"
                 step = Remark.of("regrouped", words, records=touched.sum())
             if better is None:
                 rows = self.rows_of(over) & (proposal.group >= 0)
@@ -207,7 +207,7 @@ class Search:
                     return
                 self.tried["withholding records"] = None
                 better = without(guard.past, proposal, rows)
-                step = Remark.of("withheld", "withheld {records} records", records=rows.sum())
+                step = Remark.of("withheld", "withheld {records:record|records}", records=rows.sum())
             proposal = better
             yield proposal, step
             over = self.over(proposal)
@@ -221,7 +221,7 @@ class Search:
             steps = (*steps, Remark("merged", "merged groups for the criteria"))
         fitted, dropped = self.lean(fitted)
         if dropped:
-            words = "dropped {counterfeits} counterfeits that no limit needs"
+            words = "dropped {counterfeits:counterfeit|counterfeits} that no limit needs"
             steps = (*steps, Remark.of("dropped", words, counterfeits=dropped))
         self.found = [one for one in self.found if one.proposal.price <= fitted.price]
         if fitted.price <= self.most:

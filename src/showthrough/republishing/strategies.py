@@ -88,7 +88,7 @@ def by_signature(
 
 def spent(counterfeits: int, held: int) -> Remark:
     """What a proposal adds and leaves out."""
-    words = "{counterfeits} counterfeits, {held} records held back."
+    words = "{counterfeits:counterfeit|counterfeits}, {held:record|records} held back."
     return Remark.of("spent", words, counterfeits=counterfeits, held=held)
 
 
@@ -117,10 +117,13 @@ def guided(past: Past, l: int, *, repair: str, seed: int) -> tuple[Proposal, Int
         spent(found.counterfeit_group.size, found.held.size + returned),
     ]
     if returned:
-        words = "{returned} of them return after an absence: their groups are no longer published."
+        words = "{returned:of them returns|of them return} after an absence: their groups are no longer published."
         remarks.append(Remark.of("returned", words, returned=returned))
     if found.unfilled.size and repair == "report":
-        words = "{empty} slots stay empty and {at_risk} departed persons can be told from them: choose a repair."
+        words = (
+            "{empty:slot stays|slots stay} empty and {at_risk:departed person|departed persons} can be told from them: "
+            "choose a repair."
+        )
         remarks.append(Remark.of("empty slots", words, empty=found.unfilled.size, at_risk=found.at_risk.size))
     group = np.full(past.value.size, -1, dtype=np.int32)
     group[rows] = found.group

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from showthrough.report.charts.axes import label_room
 from showthrough.report.page.wording import cut
 
 
@@ -35,8 +36,9 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
         "labelAngle": 0,
         "labelPadding": 8,
     }
+    beside = {**axis, "minExtent": label_room(shown[1:], 200)}  # letters of the reader's machine may be wider
     x = {"field": "first", "type": "nominal", "sort": shown[:-1], "axis": axis, "scale": {"domain": shown[:-1]}}
-    y = {"field": "second", "type": "nominal", "sort": shown[1:], "axis": axis, "scale": {"domain": shown[1:]}}
+    y = {"field": "second", "type": "nominal", "sort": shown[1:], "axis": beside, "scale": {"domain": shown[1:]}}
     size = {
         "field": "n",
         "type": "quantitative",

@@ -46,7 +46,7 @@ def _panel(panel: Mapping[str, Any], limit: float | None, most: float, width: in
         "mark": {"type": "text", "dy": -9, "color": "var(--certain)", "fontWeight": 650},
         "encoding": {"x": along("x"), "y": along("y"), "text": {"field": "said"}},
     }
-    layers = [bars, told, *([] if limit is None else _limit(limit, most))]
+    layers = [bars, told, *([] if limit is None else _limit(limit, most, wide=width > 500))]
     return {"width": width - 60, "height": 130, "title": {"text": panel["name"], "offset": 12}, "layer": layers}
 
 
@@ -68,7 +68,7 @@ def _axes(most: float, width: int) -> dict[str, Any]:
     }
 
 
-def _limit(limit: float, most: float) -> list[dict[str, Any]]:
+def _limit(limit: float, most: float, *, wide: bool) -> list[dict[str, Any]]:
     at = {"x": {"datum": 100 * limit, "type": "quantitative"}}
     top = {"y": {"datum": most * 1.08, "type": "quantitative"}}
     rule = {"type": "rule", "strokeDash": [4, 4], "color": "var(--ink)"}
@@ -77,7 +77,7 @@ def _limit(limit: float, most: float) -> list[dict[str, Any]]:
         "align": "left",
         "dx": 5,
         "fontSize": 12,
-        "text": f"limit of the policy: {100 * limit:g}{THIN}%",
+        "text": f"{'limit of the policy:' if wide else 'limit'} {100 * limit:g}{THIN}%",
     }
     nothing: dict[str, Any] = {"values": [{}]}
     return [

@@ -17,7 +17,7 @@ from showthrough.report.page.bands import COMPARISON
 from showthrough.report.page.blocks import Bullets, Code, Note, PlainTable, Section, Words
 from showthrough.report.page.gathered import Gathered, shown
 from showthrough.report.page.single import criteria_grid
-from showthrough.report.page.wording import all_of, count, listed, persons, tiny
+from showthrough.report.page.wording import all_of, are, count, listed, persons, tiny
 from showthrough.report.printable import printable
 
 _OUTCOMES = {"within": "within", "over": "over", "open": "not known", "excepted": "excepted"}
@@ -38,6 +38,10 @@ _RULES = {
 }
 
 
+_BLIND = " That is why they did not see what this page shows."
+_HALF_BLIND = " They cannot see what only several releases together tell."
+
+
 def criteria_section(g: Gathered) -> Section:
     """What the single-release criteria say, and the policy line by line."""
     names = dict(zip(g.audit.posterior.names, g.names, strict=True))
@@ -46,9 +50,9 @@ def criteria_section(g: Gathered) -> Section:
         blocks += _policy(g.decision)
     if (scored := g.audit.scored) is not None:
         blocks.append(Bullets("Beside the publisher's own tables", tuple(beside_truth(g.audience, scored))))
-    one = "Such criteria look at one release at a time." + (
-        " That is why they did not see what this page shows." if g.several and g.audit.joint.newly_certain else ""
-    )
+    joint = g.audit.joint
+    missed = "" if not (g.several and joint.newly_certain) else _BLIND if not joint.certain_alone else _HALF_BLIND
+    one = f"Such criteria look at one release at a time.{missed}"
     heading = "What each release keeps by itself" + ("" if g.decision is None else ", and what the policy says")
     return Section(
         "criteria",
@@ -214,7 +218,7 @@ def _accuracy(g: Gathered) -> list[str]:
             " persons have a certified answer; what is proven holds, everything else is open."
         ]
         lines += [
-            f"{count(n)} persons are {state}."
+            f"{persons(n)} {are(n)} {state}."
             for state, n in by.items()
             if state not in (Status.EXACT, Status.CERTIFIED) and n
         ]
@@ -241,9 +245,8 @@ def reproduce_section(g: Gathered) -> Section:
         (name, r.kind, count(r.persons), count(r.groups), count(r.values), shown(release.date or ""))
         for name, r, release in zip(g.names, g.audit.releases, g.audit.posterior.releases, strict=True)
     )
-    blocks.append(
-        PlainTable(("Release", "Kind", "Persons", "Groups", "Values", "Date"), figures, right=(2, 3, 4), stacked=True)
-    )
+    headings = ("Release", "Kind", "Persons", "Groups", "Values", "Date")
+    blocks.append(PlainTable(headings, figures, right=(2, 3, 4), stacked=True).without_empty())
     seconds = sum(g.audit.posterior.certificate.seconds.values())
     taken = f"{seconds:.2g}" if seconds < 10 else count(seconds)
     when = datetime.fromisoformat(made.date)

@@ -6,7 +6,7 @@ Sentences may mark **what matters** and `what is typed`; everything else in them
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -25,6 +25,16 @@ class PlainTable:
     def numbers(self, column: int) -> bool:
         """Whether a column holds numbers."""
         return column in self.right
+
+    def without_empty(self) -> PlainTable:
+        """The same without the columns that say nothing in any row."""
+        kept = [k for k in range(len(self.headings)) if any(row[k] for row in self.rows)]
+        return replace(
+            self,
+            headings=tuple(self.headings[k] for k in kept),
+            rows=tuple(tuple(row[k] for k in kept) for row in self.rows),
+            right=tuple(new for new, k in enumerate(kept) if k in self.right),
+        )
 
 
 @dataclass(frozen=True)

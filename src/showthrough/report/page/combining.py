@@ -36,8 +36,9 @@ def channels_section(g: Gathered) -> Section:
         blocks.append(
             Chart("channels", "Channels between two releases", desc, {"names": g.names, "pairs": pairs}, (grid,))
         )
-    if g.needs and len(g.needs) > 1:
-        blocks.append(_needs_chart(g, g.needs))
+    needed = _needed(g)
+    if len(needed) > 1:
+        blocks.append(_needs_chart(needed))
     elif len(g.names) == 2:
         blocks.append(grid)
     if not g.after.certain:
@@ -65,10 +66,13 @@ def channels_section(g: Gathered) -> Section:
     return Section("why", "Why: channels between releases", heading, tuple(said), tuple(blocks), quiet)
 
 
-def _needs_chart(g: Gathered, needs: tuple[Need, ...]) -> Chart:
-    told = [(_need(g, need), need.persons) for need in needs]
-    if not g.internal:
-        told = _merged(told)
+def _needed(g: Gathered) -> list[tuple[str, int]]:
+    """Sets of releases with the persons whom they make certain; few share a line where the page may be passed on."""
+    told = [(_need(g, need), need.persons) for need in g.needs or ()]
+    return told if g.internal else _merged(told)
+
+
+def _needs_chart(told: list[tuple[str, int]]) -> Chart:
     rows = tuple((label, count(n)) for label, n in told)
     data = {"rows": [{"label": label, "persons": n} for label, n in told]}
     desc = "; ".join(f"{label}: {n}" for label, n in rows) + "."

@@ -134,5 +134,5 @@ def _tables(g: Gathered) -> tuple[PlainTable, ...]:
             (p.label, count(getattr(p, b.measure)), count(p.persons), s) for p, s in zip(b.parts, shares, strict=True)
         ]
         headings = (b.name, sentence_case(_word(b)), "Of persons", "Share")
-        found.append(PlainTable(headings, tuple(rows), right=(1, 2, 3)))
+        found.append(PlainTable(headings, tuple(rows), right=(1, 2, 3)).without_empty())
     return tuple(found)

@@ -68,6 +68,8 @@ def _leads(g: Gathered) -> list[str]:
             f"**{count(j.persons - j.answered)} of {count(j.persons)} persons have no certified answer**: nobody of "
             "them counts as safe, and the figures below can only grow."
         )
+    if g.decision is not None and (known := len(g.audit.posterior.reader.known_before)):
+        found.append(f"The policy does not count {persons(known)} whose value the reader is said to know.")
     if tolerated := g.audit.posterior.certificate.changed.tolerated:
         found.append(
             f"The releases fit together only if values changed: {persons(tolerated)} had to be taken for changed, which"
@@ -90,7 +92,7 @@ def figures(g: Gathered) -> tuple[Big, ...]:
             now, rest = g.proven if kind == "c" else max(now, g.proven), "or more: what is open can only add to it."
         told.append(Big(kind, name, count(now), strong, " ".join(filter(None, [rest, _beside(g, kind, now)]))))
     where = "in one release" if not g.several else f"in {small(len(g.names))} releases"
-    new = "" if b is None or not g.several else f"{count(a.persons - b.persons)} are new"
+    new = "" if b is None or not g.several else _newcomers(a.persons - b.persons)
     rest = f"in {g.newest}." if new and not g.open else ""
     unknown = f"{count(a.unknown)} without an answer" if a.unknown else ""
     return (
@@ -103,6 +105,10 @@ def figures(g: Gathered) -> tuple[Big, ...]:
             f"{rest} Read {where}." if rest else f"Read {where}.",
         ),
     )
+
+
+def _newcomers(number: int) -> str:
+    return "Nobody is new" if number == 0 else f"{count(number)} {are(number)} new"
 
 
 def _change(now: int, was: int | None) -> tuple[str, str]:
@@ -262,7 +268,7 @@ def answers(g: Gathered) -> tuple[ShortAnswer, ...]:
             ),
         )
     )
-    uncovered = "What a reader knows from elsewhere" + (
+    uncovered = f"What a reader knows {_beyond(g)}" + (
         ", and values that changed between releases" if g.several else ""
     )
     found = [
@@ -280,6 +286,15 @@ def answers(g: Gathered) -> tuple[ShortAnswer, ...]:
     return tuple(found if a.persons else found[-2:])
 
 
+def _beyond(g: Gathered) -> str:
+    """Where what the page does not cover begins: behind what the reader was said to know and believe."""
+    reader = g.audit.posterior.reader
+    number = len(reader.knowledge)
+    given = ["1 statement" if number == 1 else f"{count(number)} statements"] if number else []
+    given += ["prior"] if reader.prior is not None else []
+    return f"beyond the {' and the '.join(given)} given here" if given else "from elsewhere"
+
+
 def _who(g: Gathered) -> str:
     if g.open:
         return f"Known so far: {persons(g.proven)} {are(g.proven)} certain. Nobody without an answer counts as safe."
@@ -294,8 +309,9 @@ def _who(g: Gathered) -> str:
         return f"{few.capitalize()}{more}."
     measure, word = g.values.measure, "certain" if g.values.measure == "certain" else "at least 50\u202f% sure"
     top = [part for part in g.values.parts if part.merged == 1 and getattr(part, measure)][:2]
+    number = getattr(g.after, measure)
     if not top:
-        return f"{count(getattr(g.after, measure))} persons are {word}, over many values."
+        return f"{persons(number)} {are(number)} {word}, over many values."
     named = listed([f"**{exposed_of(p, measure, about=True)}** with {p.label}" for p in top])
     return f"Above all {named} are {word}; of everybody it is {share_said(g.values.whole, measure)}."
 

@@ -43,7 +43,8 @@ def criteria_grid(found: dict[str, dict[str, float]], names: dict[str, str]) -> 
             (criterion.removesuffix(" (equal)").replace("-", "\u2011"), *cells, says.format(guess=_guess(reached)))
         )
     right = tuple(range(1, len(found) + 1))
-    return PlainTable(("Criterion", *(names[name] for name in found), "What it says"), tuple(rows), right)
+    headings = ("Criterion", *(names[name] for name in found), "What it says")
+    return PlainTable(headings, tuple(rows), right, stacked=True)
 
 
 def _level(level: float) -> str:
