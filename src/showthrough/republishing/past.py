@@ -75,9 +75,9 @@ class Past:
             signature = np.where(signature < 0, here, signature)
         given = tuple(number_of)
         strange = _strange(value, signature, given)
-        if (number := int(other.sum())) and changed == "refuse":
+        if (persons := int(other.sum())) and changed == "refuse":
             raise ChangedValueError(
-                f"{people(number)} {have(number)} a value that is not among those of a group that held them in an "
+                f"{people(persons)} {have(persons)} a value that is not among those of a group that held them in an "
                 'earlier release: the value changed. changed="split" publishes them as new persons.',
                 parameters=("changed",),
             )
