@@ -183,7 +183,7 @@ def test_a_value_too_frequent_among_the_new_may_fit_into_old_groups():
     [
         ([0, 0, 0, 1], [-1] * 4, 2, "value code 0 exceeds what can be published by 2 .3 of the 4 new records have it"),
         ([0, 1], [-1] * 2, 3, "only 2 different values occur among the 2 new records"),
-        ([2, 1], [0, 0], 2, "1 persons have a value that is not in their signature, first in row 1"),
+        ([2, 1], [0, 0], 2, "1 person has a value that is not in their signature, first in row 1"),
         ([0, 1], [0, 0], 3, "published with 2 values, fewer than m = 3"),
         ([0, 1], [0, 2], 2, "numbered from 0 to 1"),
         ([0, 1], [0], 2, "2 values but 1 signatures"),

@@ -109,7 +109,7 @@ def test_without_a_history_nobody_has_a_group():
 def test_a_value_must_fit_every_group_that_held_the_person():
     first = released([("a", 1, "x"), ("b", 1, "y")], "R1")
     second = released([("a", 1, "x"), ("e", 1, "w")], "R2")
-    with pytest.raises(ChangedValueError, match="1 persons have a value"):
+    with pytest.raises(ChangedValueError, match="1 person has a value"):
         past_of([("a", "w")], [first, second])  # in the last group, not in the first
     split = past_of([("a", "w")], [first, second], changed="split")
     assert told(split) == [{"x", "w"}]

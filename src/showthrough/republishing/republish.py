@@ -216,8 +216,8 @@ class _Making:
         """The release with what it cost."""
         if self.past.changed:
             words = (
-                "{changed:person|persons} changed value and count as new from now on: readers who take them for "
-                "the same may believe what is not true."
+                "{changed:person|persons} changed their value, published as new from now on: readers who take them for "
+                "the same ones may believe what is not true."
             )
             remarks = [*remarks, Remark.of("changed", words, changed=self.past.changed)]
         made = Made(
