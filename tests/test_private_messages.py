@@ -181,5 +181,5 @@ def test_nothing_private_is_in_what_everybody_reads(name, tmp_path, monkeypatch)
         above = chained
 
 
-OPEN_TO_ALL = {"no header, columns by default", "no header, no names", "manifest", "frame", "toml"}
+OPEN_TO_ALL = {"no header, columns by default", "no header, no names", "domain", "manifest", "frame", "toml"}
 """Faults that are told without anything private, also to internal readers."""
