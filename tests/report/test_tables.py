@@ -43,7 +43,7 @@ def cells(lines, *, mark) -> list[list[list[str]]]:
 
 def least(column, texts) -> int:
     pieces = column.name.split() + [p for t in texts for p in (t.split("\n") if column.whole else t.split())]
-    return max(map(cell_len, pieces), default=1)
+    return max([1, *map(cell_len, pieces)])  # a column of nothing is one wide too
 
 
 @settings(max_examples=200, deadline=None)
