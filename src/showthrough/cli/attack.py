@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -10,6 +11,11 @@ import typer
 from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live
 from showthrough.table.unpacking import unpacked_up_to
+
+TimeEach = Annotated[float, typer.Option(min=0, help="Time for each inference.")]
+BeliefsFile = Annotated[
+    Optional[Path], typer.Option(help="Write everybody's beliefs to this file, which only you can read.")
+]
 
 app = typer.Typer(help="Attacks of the literature: what somebody with a release learns of persons.")
 
@@ -46,10 +52,8 @@ def bayes(
     truth: Annotated[
         Optional[Path], typer.Option(help="Your own table: scores the beliefs, in figures that give nobody away.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0, help="Time for each inference.")] = 600.0,
-    people: Annotated[
-        Optional[Path], typer.Option(help="Write everybody's beliefs to this file, which only you can read.")
-    ] = None,
+    seconds: TimeEach = 600.0,
+    people: BeliefsFile = None,
     encoding: options.Encoding = None,
     json: options.Json = None,
     unpacked: options.Unpacked = None,
@@ -58,8 +62,6 @@ def bayes(
     """Bayes-optimal privacy: whose value is believed otherwise after the release than before, by theta or more."""
     with errors_as_sentences(), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import columns, named_files, pairs, releases
-        from showthrough.cli.output import deliver_attack
-        from showthrough.cli.writing import check_targets
         from showthrough.requests.attack import BayesRequest, run_bayes
 
         known = None if register is None else {"file": str(register), "only_published": True}
@@ -70,11 +72,7 @@ def bayes(
             "theta": theta, "truth": None if truth is None else str(truth), "seconds": seconds,
         }  # fmt: skip
         request = BayesRequest.from_dict(entries)
-        targets = [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
-        check_targets(targets, request.files())
-        with live(quiet=quiet) as progress:
-            result = run_bayes(request, progress)
-        deliver_attack(result, json, people, quiet=quiet)
+        _attack(request, run_bayes, json, people, quiet=quiet)
 
 
 @app.command("background")
@@ -98,10 +96,8 @@ def background(
         Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers. Default: --table.")
     ] = None,
     hierarchy: options.Hierarchies = None,
-    seconds: Annotated[float, typer.Option(min=0, help="Time for each inference.")] = 600.0,
-    people: Annotated[
-        Optional[Path], typer.Option(help="Write everybody's beliefs to this file, which only you can read.")
-    ] = None,
+    seconds: TimeEach = 600.0,
+    people: BeliefsFile = None,
     encoding: options.Encoding = None,
     json: options.Json = None,
     unpacked: options.Unpacked = None,
@@ -110,8 +106,6 @@ def background(
     """Background knowledge: how many rules about sub-populations give somebody away."""
     with errors_as_sentences(), unpacked_up_to(unpacked):
         from showthrough.cli.inputs import columns, pairs, releases
-        from showthrough.cli.output import deliver_attack
-        from showthrough.cli.writing import check_targets
         from showthrough.requests.attack import BackgroundRequest, run_background
 
         known = None if register is None else {"file": str(register), "only_published": True}
@@ -122,8 +116,16 @@ def background(
             "columns": rule_columns, "limit": limit, "elastic": elastic, "seconds": seconds,
         }  # fmt: skip
         request = BackgroundRequest.from_dict(entries)
-        targets = [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
-        check_targets(targets, request.files())
-        with live(quiet=quiet) as progress:
-            result = run_background(request, progress)
-        deliver_attack(result, json, people, quiet=quiet)
+        _attack(request, run_background, json, people, quiet=quiet)
+
+
+def _attack(request: Any, run: Callable[..., Any], json: str | None, people: Path | None, *, quiet: bool) -> None:
+    """Run an attack that was asked for, unless its targets are in the way, and hand out what it found."""
+    from showthrough.cli.output import deliver_attack
+    from showthrough.cli.writing import check_targets
+
+    targets = [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
+    check_targets(targets, request.files())
+    with live(quiet=quiet) as progress:
+        result = run(request, progress)
+    deliver_attack(result, json, people, quiet=quiet)

@@ -15,15 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.optimize import linprog
 
 from showthrough.inference.clock import Clock
 from showthrough.inference.islands import labelled
-from showthrough.inference.program import Program, program
+from showthrough.inference.program import cheapest_point, program
 from showthrough.inference.reduce import Reduced, reduce
 from showthrough.inference.remaining import Remaining
 from showthrough.inference.solved import Solved
-from showthrough.table.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.arrays import Flags, Ints, sum_by
 
 _ROUNDING = 1e-6  # persons
 
@@ -126,7 +125,7 @@ def _sharpen(found: CellBounds, part: Reduced, taken: Ints, clock: Clock) -> Non
             reached = low[k] <= found.lower[row] + _ROUNDING if sign > 0 else high[k] >= found.upper[row] - _ROUNDING
             if reached:
                 continue
-            point = None if clock.over else _point(lp, relation[[k]].toarray()[0], sign, clock)
+            point = None if clock.over else cheapest_point(lp, sign * relation[[k]].toarray()[0], clock)
             if point is None:
                 known = False
                 continue
@@ -138,16 +137,3 @@ def _sharpen(found: CellBounds, part: Reduced, taken: Ints, clock: Clock) -> Non
             else:
                 found.upper[row] = min(found.upper[row], math.floor(sums[k] + _ROUNDING))
         found.sharp[row] = known
-
-
-def _point(lp: Program, objective: Reals, sign: float, clock: Clock) -> Reals | None:
-    """A point of the component at which a sum is smallest (sign +1) or largest (−1); None if none was found."""
-    A, slack = lp.with_slack()
-    cost = np.append(sign * objective, np.zeros(slack.size))
-    options = {"time_limit": max(0.01, clock.left(1e9))}
-    result = clock.awaited(
-        lambda: linprog(cost, A_eq=A, b_eq=lp.b, bounds=lp.limits(), method="highs", options=options)
-    )
-    if result is None or result.status != 0 or result.x is None:
-        return None
-    return np.asarray(result.x[: lp.A.shape[1]])

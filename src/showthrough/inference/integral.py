@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from showthrough.errors import ContradictionError, InputError, InternalError
 from showthrough.inference import world_layers, world_samples, worlds
@@ -27,7 +26,6 @@ from showthrough.table.arrays import Flags, Ints, Reals
 
 if TYPE_CHECKING:
     from showthrough.inference.program import Program
-    from showthrough.inference.solved import Solved
 
 COUNTED_FLAT = 200  # variables of a component that is counted although symmetry would settle it
 COUNTED = 20_000  # steps of counting that are worth trying before an integer program
@@ -104,23 +102,6 @@ def world_shares(face: Face, mu: Reals, signatures: Ints, *, most_states: int, s
         if known is not None:
             _take(found, reduced, component, *known)
     return found
-
-
-def worlds_frame(solved: Solved, people: Ints, *, refuse: bool, most_states: int, seconds: float) -> pl.DataFrame:
-    """The shares of worlds of some persons, as `Posterior.worlds` hands them out."""
-    if not refuse:  # where releases may contradict each other there may be no world
-        people = people[solved.consistent[solved.of_person[people]]]
-    asked = solved.of_person[people]
-    found = world_shares(solved.face, solved.mu, asked, most_states=most_states, seconds=seconds, refuse=refuse)
-    known = np.flatnonzero(~np.isnan(found.share) & solved.pairs.alive)
-    columns = [
-        pl.Series("p", found.share[known]),
-        pl.Series("error", found.error[known]),
-        pl.Series("by", np.where(found.sampled[known], "sampled", "counted"), dtype=pl.String),
-        pl.Series("counts", np.where(found.seated[known], "values and seats", "values"), dtype=pl.String),
-    ]
-    told = np.isin(asked, solved.pairs.signature[known])
-    return solved.per_person(known, *columns, people=people[told])
 
 
 def _settled_shares(face: Face) -> Shares:

@@ -95,12 +95,18 @@ def program(reduced: Reduced, component: int) -> Program:
 
 def extreme_point(lp: Program, variable: int, sign: float, clock: Clock) -> Reals | None:
     """A point of the component in which a variable is smallest (sign +1) or largest (−1); None if none was found."""
-    A, _ = lp.with_slack()
-    objective = np.zeros(A.shape[1])
+    objective = np.zeros(lp.A.shape[1])
     objective[variable] = sign
+    return cheapest_point(lp, objective, clock)
+
+
+def cheapest_point(lp: Program, objective: Reals, clock: Clock) -> Reals | None:
+    """A point of the component in which a sum is smallest; None if none was found."""
+    A, slack = lp.with_slack()
+    cost = np.append(objective, np.zeros(slack.size))
     options = {"time_limit": max(0.01, clock.left(1e9))}
     result = clock.awaited(
-        lambda: linprog(objective, A_eq=A, b_eq=lp.b, bounds=lp.limits(), method="highs", options=options)
+        lambda: linprog(cost, A_eq=A, b_eq=lp.b, bounds=lp.limits(), method="highs", options=options)
     )
     if result is None or result.status != 0 or result.x is None:
         return None
