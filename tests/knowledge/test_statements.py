@@ -79,6 +79,7 @@ def test_statements_that_say_nothing(why: str):
         (Decimal("0.125"), Fraction(1, 8)),
         (Fraction(2, 7), Fraction(2, 7)),
         (0.1 + 0.2, Fraction(3, 10)),
+        (0.123456789, Fraction(123456789, 10**9)),
     ],
 )
 def test_numbers_are_exact(given, wanted):

@@ -36,6 +36,7 @@ class _Gave:
 
     lower: Ints  # [statements]
     upper: Ints
+    most: Ints  # what all the persons of whom a statement speaks can add up to
     totals: list[tuple[Ints, Ints, float]] = field(default_factory=list)  # statements, signs, the most of the sum
 
 
@@ -45,7 +46,9 @@ def eased(history: History, problem: Problem, contradictory: Flags, clock: Clock
     if said is None:
         return None
     published = problem.rows.size - len(problem.statements)
-    gave = _Gave(said.lower.copy(), said.upper.copy())
+    most = np.zeros(said.lower.size, dtype=np.int64)
+    np.add.at(most, said.statement, np.abs(said.coefficient))
+    gave = _Gave(said.lower.copy(), said.upper.copy(), most)
     nobody = ~problem.rows.served()[published:]  # none of its values is left to anybody
     gave.lower[nobody] = np.minimum(gave.lower[nobody], 0)
     if not contradictory.any():
@@ -112,7 +115,7 @@ def _component(lp: Program, statement: Ints, each: Ints, gave: _Gave, clock: Clo
     most = total + float((gave.upper[more] / each[more]).sum() - (gave.lower[less] / each[less]).sum())
     gave.upper[less], gave.lower[more] = gave.lower[less], gave.upper[more]
     gave.lower[less] = np.minimum(gave.lower[less], 0)
-    gave.upper[more] = np.maximum(gave.upper[more], each[more] * int(lp.part.weight.sum()))
+    gave.upper[more] = np.maximum(gave.upper[more], gave.most[more])
     if less.size + more.size > 1:
         gave.totals.append((np.concatenate([less, more]), np.repeat([-1, 1], [less.size, more.size]), most))
     else:  # one statement alone: it gives way by the total

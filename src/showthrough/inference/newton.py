@@ -136,7 +136,8 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
 
 def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> tuple[Flags, Flags]:
     """Which components the linear correction can finish: what is missing is small in persons, and in nats too."""
-    nats = kernel.per_component(g**2 / np.maximum(diagonal, _FLOOR))
+    with np.errstate(over="ignore"):  # a row that next to nothing moves: infinitely far is far
+        nats = kernel.per_component(g**2 / np.maximum(diagonal, _FLOOR))
     scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.count, kernel.component_start))
     near = kernel.largest(g) <= RESIDUAL * scale
     return near, np.asarray(near & (nats <= NATS * scale))

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 FINEST = 10**6  # the largest denominator that a bound keeps
-_CLOSE = Fraction(1, 10**12)
+_SIMPLE, _CLOSE = 1000, Fraction(1, 10**15)  # a third that went through a float is a third again
 
 
 def exact(given: Any, name: str) -> Fraction:
@@ -25,7 +25,7 @@ def exact(given: Any, name: str) -> Fraction:
         found = Fraction(repr(given)) if isinstance(given, float) else Fraction(given)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise ValueError(f"{name} is a number") from None
-    near = found.limit_denominator(FINEST)  # a third that went through a float
+    near = found.limit_denominator(_SIMPLE)
     return near if abs(near - found) < _CLOSE else found
 
 
