@@ -6,7 +6,10 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from showthrough.requests.attack_entries import ATTACKS
 from tests.architecture.source import Module, modules
+
+ASKED = ("attacks", "requests.attack_entries")
 
 # Files that are one concept on several floors: the command, its use case, the content that is told, the work itself.
 FILES = {
@@ -17,6 +20,8 @@ FILES = {
     "explain": {"cli.explain", "requests.explain", "inference.explain"},
     "policy": {"cli.policy", "requests.policy", "policy.policy"},
     "publish": {"cli.publish", "requests.publish", "report.publish"},
+    # an attack, and how it is asked for
+    **{name.replace("-", "_"): {f"{room}.{name.replace('-', '_')}" for room in ASKED} for name in ATTACKS},
 }
 
 # The types of options are called like the parameters that they set, whatever else is called so.

@@ -7,6 +7,7 @@ import stat
 import polars as pl
 import pytest
 
+from showthrough.requests.attack_entries import ATTACKS
 from tests.attacks.test_bayes import DON, REGISTER
 from tests.cli.running import run
 
@@ -94,3 +95,26 @@ def test_background(home):
     wrong = run("attack", "background", "D1.csv", "--table", "people.csv", *roles)
     assert wrong.code == 2
     assert "--table lacks the sensitive column" in wrong.err
+
+
+def test_every_attack_is_a_command(home):
+    listed = run("attack", "--help").out
+    for name in ATTACKS:
+        assert name in listed
+        told = run("attack", name, "--help").out
+        assert "--json" in told
+        assert all(f"--{option.replace('_', '-')}" in told for option in ATTACKS[name].choices())
+
+
+def test_a_history_file(home):
+    (home / "h.toml").write_text(
+        'sensitive = "disease"\nquasi = ["zip", "age"]\n[[release]]\nfile = "V.csv"\n'
+        '[register]\nfile = "people.csv"\nonly_published = true\n'
+    )
+    options = ["--prior", "neighbour.csv", "--theta", 0.05, "--json", "-"]
+    by_file = run("attack", "bayes", "h.toml", *options)
+    assert (by_file.code, by_file.err) == (0, "")
+    assert by_file.out == run("attack", "bayes", "V.csv", *options, *ROLES).out
+    wrong = run("attack", "bayes", "h.toml", *options, *ROLES)
+    assert wrong.code == 2
+    assert "history file" in wrong.err

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from showthrough import Policy, read_register, read_release
 from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.register.history_file import HistoryEntries, RegisterEntry, ReleaseEntry
+from showthrough.requests.attack import AttackRequest
 from showthrough.requests.audit import AuditRequest
 from showthrough.requests.check import CheckRequest
 from showthrough.requests.demo import DemoRequest
@@ -108,6 +109,19 @@ REQUESTS = {
         passes=st.integers(0, 9),
         folder=TEXT,
         hold_back=st.booleans(),
+    ),
+    "attack": made(
+        AttackRequest,
+        needed={
+            "release": st.lists(RELEASES, min_size=1, max_size=1),
+            "attack": st.just("bayes"),
+            "options": st.fixed_dictionaries({"prior": st.dictionaries(TEXT, TEXT.filter(bool), min_size=1)}),
+        },
+        **ROLES,
+        register=REGISTERS,
+        truth=TEXT,
+        seconds=st.floats(0, 99),
+        seed=st.integers(0, 9),
     ),
     "demo": made(DemoRequest, folder=TEXT),
 }

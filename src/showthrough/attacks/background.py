@@ -41,10 +41,6 @@ class Background(Outcome):
     exact: bool = True
     """Whether no smaller number does; otherwise it is the fewest of those that were looked at."""
 
-    def lines(self) -> list[str]:
-        """The rates, and the first breach."""
-        return [*super().lines(), self.said]
-
     @property
     def said(self) -> str:
         """The first breach in words."""
@@ -55,6 +51,11 @@ class Background(Outcome):
         many = "1 rule puts" if self.first == 1 else f"{self.first} rules put"
         fewer = "fewer do not" if self.exact else "fewer may do, as a probability can fall again and not all were tried"
         return f"{many} somebody over the limit who is not without them; {fewer}."
+
+    def further(self) -> dict[str, pl.DataFrame]:
+        """The curve."""
+        heads = {"persons": "over the limit", "new": "not without rules"}
+        return {"With more and more rules": self.curve.rename(heads)}
 
     def as_dict(self) -> dict[str, Any]:
         """Counts and words as plain data for JSON."""

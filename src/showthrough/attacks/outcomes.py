@@ -63,6 +63,15 @@ class Outcome(Showable):
         told = {"attack": self.attack, "threat": self.threat, "rates": self.rates, "baseline": self.baseline}
         return dict(plain({**told, "notes": self.notes}))
 
+    @property
+    def said(self) -> str:
+        """What is to be said beside the rates, in sentences with counts only."""
+        return ""
+
+    def further(self) -> dict[str, pl.DataFrame]:
+        """Further tables of counts by their titles."""
+        return {}
+
     def lines(self) -> list[str]:
         """Every rate beside its baseline, in words."""
         keys = self.rates.columns[: self.rates.columns.index("persons")]
@@ -77,7 +86,8 @@ class Outcome(Showable):
         return found
 
     def __str__(self) -> str:
-        return "\n".join([f"Attack {self.attack}. {self.threat}", *self.lines(), *self.notes])
+        told = [f"Attack {self.attack}. {self.threat}", *self.lines(), self.said, *self.notes]
+        return "\n".join(line for line in told if line)
 
     def __repr__(self) -> str:
-        return f"<Outcome of the attack {self.attack}: {' '.join(self.lines())}>"
+        return f"<Outcome of the attack {self.attack}: {' '.join(line for line in [*self.lines(), self.said] if line)}>"

@@ -1,23 +1,76 @@
-"""``showthrough attack``: the attacks of the literature on published files, in counts."""
+"""``showthrough attack``: the attacks of the literature on published files, in counts.
+
+Each attack of `ATTACKS` is a command: the options of its own first, then those that all of them share.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, Optional, Union, get_args, get_origin
 
 import typer
 
 from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live
+from showthrough.requests.attack_entries import ATTACKS
+from showthrough.requests.attack_entries.base import AttackEntries, Choice
+from showthrough.table.entries import hints
 from showthrough.table.unpacking import unpacked_up_to
 
-TimeEach = Annotated[float, typer.Option(min=0, help="Time for each inference.")]
-BeliefsFile = Annotated[
-    Optional[Path], typer.Option(help="Write everybody's beliefs to this file, which only you can read.")
-]
-
 app = typer.Typer(help="Attacks of the literature: what somebody with a release learns of persons.")
+
+_ONE = Annotated[
+    list[Path], typer.Argument(metavar="RELEASE", help="CSV or Parquet file, or release folder; or a history file.")
+]
+_MANY = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RELEASES...", help="CSV or Parquet files, or release folders, in order; or one history file (.toml)."
+    ),
+]
+_READ: Mapping[str, tuple[Any, Any]] = {
+    "id": (options.Id, None),
+    "sensitive": (options.Sensitive, None),
+    "group": (options.Group, None),
+    "quasi": (options.Quasi, None),
+    "kind": (options.Kind, None),
+    "values": (options.Values, None),
+    "count": (options.Count, None),
+    "suppressed": (options.Suppressed, None),
+    "rounding": (options.Rounding, None),
+    "totals": (options.Totals, None),
+    "register": (
+        Annotated[Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")],
+        None,
+    ),
+    "hierarchy": (options.Hierarchies, None),
+    "truth": (
+        Annotated[
+            Optional[Path],
+            typer.Option(help="Your own table: scores the beliefs, in figures that give nobody away."),
+        ],
+        None,
+    ),
+    "seconds": (Annotated[float, typer.Option(min=0, help="Time for each inference.")], 600.0),
+}
+_SEED = {"seed": (Annotated[int, typer.Option(min=0, help="The same seed gives the same answer.")], 0)}
+_WRITTEN: Mapping[str, tuple[Any, Any]] = {
+    "people": (
+        Annotated[
+            Optional[Path],
+            typer.Option(help="Write what comes out for everybody to this file, which only you can read."),
+        ],
+        None,
+    ),
+    "encoding": (options.Encoding, None),
+    "json": (options.Json, None),
+    "unpacked": (options.Unpacked, None),
+    "quiet": (options.Quiet, False),
+}
 
 
 @app.callback()
@@ -25,107 +78,116 @@ def attack() -> None:
     """Attacks of the literature: what somebody with a release learns of persons."""
 
 
-@app.command("bayes")
-def bayes(
-    path: Annotated[Path, typer.Argument(metavar="RELEASE", help="CSV or Parquet file, or release folder.")],
-    prior: Annotated[
-        list[str],
-        typer.Option(
-            metavar="[NAME=]FILE",
-            help="What the attacker believes: p by id, or by quasi-identifiers, and value; once per attacker.",
-        ),
-    ],
-    theta: Annotated[float, typer.Option(help="A belief that moves by so much is a breach.")] = 0.2,
-    id: options.Id = None,
-    sensitive: options.Sensitive = None,
-    group: options.Group = None,
-    quasi: options.Quasi = None,
-    kind: options.Kind = None,
-    values: Annotated[
-        Optional[Path], typer.Option(help="Second table of Anatomy's pair (group, value, count).")
-    ] = None,
-    count: options.Count = None,
-    register: Annotated[
-        Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")
-    ] = None,
-    hierarchy: options.Hierarchies = None,
-    truth: Annotated[
-        Optional[Path], typer.Option(help="Your own table: scores the beliefs, in figures that give nobody away.")
-    ] = None,
-    seconds: TimeEach = 600.0,
-    people: BeliefsFile = None,
-    encoding: options.Encoding = None,
-    json: options.Json = None,
-    unpacked: options.Unpacked = None,
-    quiet: options.Quiet = False,
-) -> None:
-    """Bayes-optimal privacy: whose value is believed otherwise after the release than before, by theta or more."""
-    with errors_as_sentences(), unpacked_up_to(unpacked):
-        from showthrough.cli.inputs import columns, named_files, pairs, releases
-        from showthrough.requests.attack import BayesRequest, run_bayes
-
-        known = None if register is None else {"file": str(register), "only_published": True}
-        entries: dict[str, Any] = {
-            "release": releases([path], None if values is None else [values]), "register": known, "id": id,
-            "sensitive": sensitive, "group": group, "quasi": columns(quasi), "count": count, "kind": kind,
-            "encoding": encoding, "hierarchies": pairs("hierarchy", hierarchy), "priors": named_files("prior", prior),
-            "theta": theta, "truth": None if truth is None else str(truth), "seconds": seconds,
-        }  # fmt: skip
-        request = BayesRequest.from_dict(entries)
-        _attack(request, run_bayes, json, people, quiet=quiet)
+def _annotated(name: str, hint: Any, said: Choice) -> Any:
+    """The type of an option as Typer reads it."""
+    ends: dict[str, Any] = {} if said.least is None else {"min": said.least, "max": said.most}
+    shown: dict[str, Any] = {"help": said.help, "metavar": said.metavar}
+    if hint is bool:
+        return Annotated[bool, typer.Option(f"--{name.replace('_', '-')}", help=said.help)]
+    if isinstance(get_origin(hint), type) and issubclass(get_origin(hint) or object, Mapping):
+        return Annotated[Optional[list[str]], typer.Option(**{**shown, "metavar": said.metavar or "[NAME=]FILE"})]
+    if get_origin(hint) is tuple:
+        kind: Any = Path if said.file else get_args(hint)[0]
+        return Annotated[Optional[list[kind]], typer.Option(**shown)]
+    if get_origin(hint) in (Union, types.UnionType):
+        inner = next(kind for kind in get_args(hint) if kind is not type(None))
+        kind = Path if said.file else inner
+        return Annotated[Optional[kind], typer.Option(**shown, **ends)]
+    return Annotated[Path if said.file else hint, typer.Option(**shown, **ends)]
 
 
-@app.command("background")
-def background(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="RELEASES...", help="CSV or Parquet files, or release folders, in order.")
-    ],
-    table: Annotated[Path, typer.Option(help="Your own table: its strongest rules are what the attacker knows.")],
-    positive: Annotated[int, typer.Option(min=0, help="Rules that say who has a value.")] = 10,
-    negative: Annotated[int, typer.Option(min=0, help="Rules that say who does not have a value.")] = 10,
-    support: Annotated[int, typer.Option(min=1, help="Persons who bear out a rule, at least.")] = 3,
-    rule_columns: Annotated[int, typer.Option(min=1, help="Quasi-identifiers in a rule, at most.")] = 1,
-    limit: Annotated[float, typer.Option(help="How sure a reader may be; 1: nothing may be proven.")] = 1.0,
-    elastic: Annotated[bool, typer.Option("--elastic", help="Rules that contradict the releases give way.")] = False,
-    id: options.Id = None,
-    sensitive: options.Sensitive = None,
-    group: options.Group = None,
-    quasi: options.Quasi = None,
-    kind: options.Kind = None,
-    register: Annotated[
-        Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers. Default: --table.")
-    ] = None,
-    hierarchy: options.Hierarchies = None,
-    seconds: TimeEach = 600.0,
-    people: BeliefsFile = None,
-    encoding: options.Encoding = None,
-    json: options.Json = None,
-    unpacked: options.Unpacked = None,
-    quiet: options.Quiet = False,
-) -> None:
-    """Background knowledge: how many rules about sub-populations give somebody away."""
-    with errors_as_sentences(), unpacked_up_to(unpacked):
-        from showthrough.cli.inputs import columns, pairs, releases
-        from showthrough.requests.attack import BackgroundRequest, run_background
-
-        known = None if register is None else {"file": str(register), "only_published": True}
-        entries: dict[str, Any] = {
-            "release": releases(paths, None), "register": known, "id": id, "sensitive": sensitive, "group": group,
-            "quasi": columns(quasi), "kind": kind, "encoding": encoding, "hierarchies": pairs("hierarchy", hierarchy),
-            "table": str(table), "positive": positive, "negative": negative, "support": support,
-            "columns": rule_columns, "limit": limit, "elastic": elastic, "seconds": seconds,
-        }  # fmt: skip
-        request = BackgroundRequest.from_dict(entries)
-        _attack(request, run_background, json, people, quiet=quiet)
+def _own(kind: type[AttackEntries]) -> dict[str, tuple[Any, Any]]:
+    """The options of one attack with their defaults; those that are needed have none."""
+    found, said = {}, kind.choices()
+    for entry in fields(kind):
+        if entry.name not in said:
+            continue
+        default = entry.default if entry.default is not MISSING else None
+        many = isinstance(default, tuple) and not default
+        needed = Parameter.empty if said[entry.name].needed else None if many else default
+        found[entry.name] = (_annotated(entry.name, hints(kind)[entry.name], said[entry.name]), needed)
+    return found
 
 
-def _attack(request: Any, run: Callable[..., Any], json: str | None, people: Path | None, *, quiet: bool) -> None:
+def _command(name: str, kind: type[AttackEntries]) -> Callable[..., None]:
+    """The command of one attack."""
+
+    def command(**chosen: Any) -> None:
+        with errors_as_sentences(), unpacked_up_to(chosen["unpacked"]):
+            _run(name, chosen)
+
+    paths: dict[str, tuple[Any, Any]] = {"paths": (_ONE if kind.one else _MANY, Parameter.empty)}
+    every = {**paths, **_own(kind), **_READ, **(_SEED if kind.samples else {}), **_WRITTEN}
+    listed = [
+        Parameter(one, Parameter.KEYWORD_ONLY, default=default, annotation=kind_of)
+        for one, (kind_of, default) in every.items()
+    ]
+    vars(command)["__signature__"] = Signature(listed, return_annotation=None)
+    command.__annotations__ = {one: kind_of for one, (kind_of, _) in every.items()}
+    command.__doc__ = kind.__doc__
+    return command
+
+
+def _run(name: str, chosen: Mapping[str, Any]) -> None:
     """Run an attack that was asked for, unless its targets are in the way, and hand out what it found."""
     from showthrough.cli.output import deliver_attack
     from showthrough.cli.writing import check_targets
+    from showthrough.requests.attack import run_attack
 
+    people, json, quiet = chosen["people"], chosen["json"], chosen["quiet"]
+    request = _request(name, chosen)
     targets = [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
-    check_targets(targets, request.files())
+    check_targets(targets, [*chosen["paths"], *request.files()])
     with live(quiet=quiet) as progress:
-        result = run(request, progress)
+        result = run_attack(request, progress)
     deliver_attack(result, json, people, quiet=quiet)
+
+
+def _request(name: str, chosen: Mapping[str, Any]) -> Any:
+    """Options as a request."""
+    from showthrough.cli.inputs import columns, history_file, marks, pairs, releases
+    from showthrough.register.history_file import HistoryEntries
+    from showthrough.requests.attack import AttackRequest
+
+    register, truth, totals = chosen["register"], chosen["truth"], chosen["totals"]
+    shared: dict[str, Any] = {
+        **{one: chosen[one] for one in ("id", "sensitive", "group", "kind", "count", "rounding", "encoding")},
+        "quasi": columns(chosen["quasi"]),
+        "suppressed": marks(chosen["suppressed"]),
+        "totals": tuple(totals) if totals else None,
+        "hierarchies": pairs("hierarchy", chosen["hierarchy"]),
+    }
+    asked: dict[str, Any] = {
+        "attack": name,
+        "options": _options(ATTACKS[name], chosen),
+        "truth": None if truth is None else str(truth),
+        "seconds": chosen["seconds"],
+        "seed": chosen.get("seed", 0),
+    }
+    told = history_file(chosen["paths"], [*shared.values(), chosen["values"], register])
+    if told is not None:
+        return AttackRequest.of_history(HistoryEntries.read(told), asked)
+    known = None if register is None else {"file": str(register), "only_published": True}
+    listed = releases(chosen["paths"], chosen["values"])
+    return AttackRequest.from_dict({"release": listed, "register": known, **shared, **asked})
+
+
+def _options(kind: type[AttackEntries], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an attack as plain data."""
+    from showthrough.cli.inputs import named_files
+
+    found: dict[str, Any] = {}
+    for name, hint in hints(kind).items():
+        given = chosen[name]
+        origin = get_origin(hint)
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            found[name] = named_files(name, given or [])
+        elif isinstance(given, list):
+            found[name] = tuple(str(one) if isinstance(one, Path) else one for one in given)
+        elif given is not None:
+            found[name] = str(given) if isinstance(given, Path) else given
+    return found
+
+
+for _name, _kind in ATTACKS.items():
+    app.command(_name)(_command(_name, _kind))

@@ -6,11 +6,11 @@ from typing import Any
 
 from rich.console import Console
 
-from showthrough.attacks.background import Background
 from showthrough.attacks.outcomes import Outcome
 from showthrough.attacks.statistics import Score
 from showthrough.report.printable import words
 from showthrough.report.tables import Column, WordTable
+from showthrough.report.terminal import frame_table
 
 
 def show_attack(console: Console, outcome: Outcome, score: Score | None) -> None:
@@ -20,10 +20,11 @@ def show_attack(console: Console, outcome: Outcome, score: Score | None) -> None
         console.print(words(f"The attacker {name} {told}."))
     console.print()
     console.print(_rates(outcome))
-    if isinstance(outcome, Background):
+    if outcome.said:
         console.print(words(outcome.said))
+    for title, table in outcome.further().items():
         console.print()
-        console.print(_curve(outcome))
+        console.print(frame_table(table, title=title))
     if score is not None:
         console.print()
         console.print(_scores(score))
@@ -38,16 +39,6 @@ def _rates(outcome: Outcome) -> WordTable:
     rows = [_row(row, names) for row in outcome.rates.iter_rows(named=True)]
     rows += [_row(row, names) for row in outcome.baseline.iter_rows(named=True)]
     return WordTable(f"Attack {outcome.attack}: persons exposed, and the baseline", columns, rows)
-
-
-def _curve(outcome: Background) -> WordTable:
-    heads = {"rules": "rules", "persons": "over the limit", "new": "not without rules", "certain": "certain"}
-    columns = [*(Column(head, whole=True) for head in heads.values()), Column("largest", whole=True)]
-    rows = [
-        [*(str(row[name]) for name in heads), f"{100 * row['largest']:.1f} %"]
-        for row in outcome.curve.iter_rows(named=True)
-    ]
-    return WordTable("With more and more rules", columns, rows)
 
 
 def _row(row: dict[str, Any], names: list[str]) -> list[str]:

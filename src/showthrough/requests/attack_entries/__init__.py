@@ -1,0 +1,13 @@
+"""The attacks that can be asked for: one row each, with the class that holds its options and runs it."""
+
+from __future__ import annotations
+
+from showthrough.requests.attack_entries.background import BackgroundEntries
+from showthrough.requests.attack_entries.base import AttackEntries
+from showthrough.requests.attack_entries.bayes import BayesEntries
+
+ATTACKS: dict[str, type[AttackEntries]] = {
+    "background": BackgroundEntries,
+    "bayes": BayesEntries,
+}
+"""By the name of the command."""
