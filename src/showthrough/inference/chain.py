@@ -9,7 +9,7 @@ import numpy as np
 from showthrough.errors import InternalError, LongProofError
 from showthrough.inference import flow, graphs
 from showthrough.inference.closing import linked_pairs
-from showthrough.inference.face import Face, WeighingStep
+from showthrough.inference.face import Face, FlowStep, WeighingStep
 from showthrough.inference.problem import Problem
 from showthrough.inference.weighing import weigh
 from showthrough.table.arrays import Flags, Ints
@@ -160,6 +160,8 @@ def _weighing_for(face: Face, step: int, target: int) -> Ints | None:
     problem = face.problem
     if isinstance(how, WeighingStep):
         return _cluster_around(face, step, how, target)
+    if target >= problem.terms:
+        return _tightening(face, step, how, target - problem.terms)
     variable = int(problem.rows.owner[target]) if problem.rows.seats else target
     alive = face.alive_before(step)
     own = slice(problem.start[problem.signature[variable]], problem.start[problem.signature[variable] + 1])
@@ -168,10 +170,19 @@ def _weighing_for(face: Face, step: int, target: int) -> Ints | None:
     for candidate in dict.fromkeys([target, variable, *siblings, *seats]):
         value = int(problem.value[problem.rows.owner[candidate] if problem.rows.seats else candidate])
         pair = face.flow_of_value(step, how.first, how.second, value)
-        for weights in _cuts(problem, pair, candidate):
+        for weights in _cuts(problem, pair, int(pair.edge[candidate])):
             weighed = face.weigh(weights, before=step)
             if weighed.proven and weighed.zeros()[target]:
                 return weights
+    return None
+
+
+def _tightening(face: Face, step: int, how: FlowStep, row: int) -> Ints | None:
+    """A cut that makes the range of a row one number."""
+    pair = face.flow_of_value(step, how.first, how.second, int(face.problem.row_value[row]))
+    for weights in _cuts(face.problem, pair, pair.range_of(row)):
+        if weights[row] and face.weigh(weights, before=step).proven:
+            return weights
     return None
 
 
@@ -214,16 +225,15 @@ def _weighing_for_certain(face: Face, own: int, removed: list[int]) -> Weighing 
     for first, second in linked_pairs(problem):
         if first in releases or second in releases:
             pair = face.flow_of_value(step, first, second, value)
-            for weights in _cuts(problem, pair, own):
+            for weights in _cuts(problem, pair, int(pair.edge[own])):
                 weighed = face.weigh(weights, before=step)
                 if weighed.proven and weighed.zeros()[removed].all():
                     return step, weights
     return None
 
 
-def _cuts(problem: Problem, pair: flow.PairFlow, term: int) -> list[Ints]:
-    """The closed sets of nodes that fix the edge of a term, smallest first."""
-    edge = pair.edge[term]
+def _cuts(problem: Problem, pair: flow.PairFlow, edge: int) -> list[Ints]:
+    """The closed sets of nodes that fix an edge, smallest first; −1 is no edge."""
     if edge < 0 or not pair.feasible:
         return []
     tail, head, used = int(pair.tail[edge]), int(pair.head[edge]), pair.flow[edge] > 0

@@ -54,11 +54,9 @@ def close_by_flow(face: Face, free: Remaining | None = None, clock: Clock | None
 
 
 def linked_pairs(problem: Problem) -> list[tuple[int, int]]:
-    """Pairs of releases with exact counts of single values and a common person, those with the most first."""
-    ranged = set(problem.row_release[problem.rows.ranged].tolist()) if not problem.rows.exact else set()
-    if problem.several is not None:
-        ranged |= set(problem.row_release[problem.several].tolist())
-    releases = [r for r in range(problem.places.releases) if r not in ranged]
+    """Pairs of releases that count single values and have a common person, those with the most first."""
+    several = set() if problem.several is None else set(problem.row_release[problem.several].tolist())
+    releases = [r for r in range(problem.places.releases) if r not in several]
     here = {r: problem.places.present(r) for r in releases}
     shared = {(a, b): int(problem.weight[here[a] & here[b]].sum()) for a, b in combinations(releases, 2)}
     return sorted((pair for pair, n in shared.items() if n), key=lambda pair: -shared[pair])
@@ -99,10 +97,8 @@ def propagate(face: Face) -> Remaining:
 
 def _decided_rows(face: Face, free: Remaining) -> tuple[Ints, npt.NDArray[np.int8]]:
     """Rows that need everybody (+1) or take nobody (−1), and the sign of all rows with one more for the absent."""
-    problem, room, left, most = face.problem, free.room(), free.left, free.most
-    if not face.rows.exact:  # ranges may have become tight
-        left = left + (face.rows.lower - problem.rows.lower)
-        most = most + (face.rows.upper - problem.rows.upper)
+    problem, room, now = face.problem, free.room(), free.tightened(face.rows)
+    left, most = now.left, now.most
     published = problem.rows.size - len(problem.statements)
     spare = room - left
     if min(most[:published].min(initial=0), spare[:published].min(initial=0)) < 0:
@@ -242,11 +238,13 @@ def _flow_step(
 ) -> bool:
     """Exclude what the flow of a pair forces; the flow is kept for the next time."""
     problem = face.problem
+    free = free.tightened(face.rows)
     pair = flow.pair_flow(free, *releases, earlier=flows.get(releases))
     flows[releases] = pair
     if not pair.feasible:
         raise Contradicted(_violated_cut(face, pair))
-    zero, one = flow.forced(face.alive, pair)
+    found = flow.forced(face.alive, pair, free)
+    zero, one = found.zero, found.one
     certain = np.zeros(problem.signatures, dtype=bool)
     owner = problem.rows.owner[one] if problem.rows.seats else np.flatnonzero(one)
     certain[problem.signature[owner]] = True
@@ -259,9 +257,11 @@ def _flow_step(
         chosen = np.zeros(problem.variables, dtype=bool)
         chosen[own.owner[one[places]]] = True
         zeros[places] |= face.alive[places] & ~one[places] & chosen[own.owner]
-    if not zeros.any():
+    tight = found.tight[face.rows.ranged[found.tight]] if found.tight.size else found.tight
+    if not zeros.any() and not tight.size:
         return False
-    face.exclude(np.flatnonzero(zeros), FlowStep(*releases))
+    cluster = problem.row_value[found.rows].astype(np.int64)
+    face.exclude(np.flatnonzero(zeros), FlowStep(*releases, found.rows, found.weights, cluster, tight))
     return True
 
 

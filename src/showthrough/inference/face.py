@@ -27,10 +27,21 @@ _KEPT_FLOWS = 16
 
 @dataclass(frozen=True)
 class FlowStep:
-    """Zeros proven by the flow between two releases."""
+    """Zeros proven by the flow between two releases, and ranges that it makes one number.
+
+    Whoever is left scores 0 with the weights of the rows, which have the sign of the end where a range is tight.
+    """
 
     first: int
     second: int
+    rows: Ints
+    weights: Ints
+    cluster: Ints
+    tight: Ints  # rows
+
+    def within(self, rows: Ints) -> FlowStep:
+        """The same said of a problem of which this one has some rows."""
+        return replace(self, rows=rows[self.rows], tight=rows[self.tight])
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,10 @@ class WeighingStep:
     rows: Ints
     weights: Ints
     cluster: Ints
+
+    def within(self, rows: Ints) -> WeighingStep:
+        """The same said of a problem of which this one has some rows."""
+        return replace(self, rows=rows[self.rows])
 
 
 Step = FlowStep | WeighingStep
@@ -109,8 +124,7 @@ class Face:
         self.alive[zeros] = False
         self.removed_at[zeros] = len(self.steps)
         self.steps.append(step)
-        if isinstance(step, WeighingStep):
-            self._tighten(step)
+        self._tighten(step)
         gone = zeros[zeros < self.problem.variables]
         self.choices -= np.bincount(self.problem.signature[gone], minlength=self.choices.size)
         if not self.choices.all():
@@ -129,11 +143,13 @@ class Face:
         left[rows.variables :] &= left[rows.owner[rows.variables :]]
         return np.flatnonzero(self.alive & ~left)
 
-    def _tighten(self, step: WeighingStep) -> None:
-        """Ranges that a proof has weighed are tight from now on."""
+    def _tighten(self, step: Step) -> None:
+        """Ranges that a proof has weighed, or that a flow has shown to be, are tight from now on."""
         if self.rows.exact:
             return
         wide = self.rows.ranged[step.rows]
+        if isinstance(step, FlowStep):
+            wide &= np.isin(step.rows, step.tight)
         rows, weights = step.rows[wide], step.weights[wide]
         if rows.size:
             lower, upper = self.rows.lower.copy(), self.rows.upper.copy()
@@ -155,7 +171,6 @@ class Face:
         mu = mu.copy()
         for number in np.unique(self.tight_at[self.tight_at != NEVER])[::-1].tolist():
             step = self.steps[number]
-            assert isinstance(step, WeighingStep)
             wrong = np.where(self.tight_at[step.rows] == number, -mu[step.rows] * np.sign(step.weights), 0.0)
             need = np.zeros(int(step.cluster.max()) + 1)
             np.maximum.at(need, step.cluster, wrong / np.abs(step.weights))
@@ -188,7 +203,8 @@ class Face:
                 del self._flows[next(iter(self._flows))]
             alive = self.alive_before(step)
             free = Remaining.of(self.problem, alive, choices_of(self.problem, alive))
-            self._flows[key] = flow.pair_flow(free.only(self.problem.value[free.variable] == value), first, second)
+            free = free.only(self.problem.value[free.variable] == value).tightened(self.rows_before(step))
+            self._flows[key] = flow.pair_flow(free, first, second)
         return self._flows[key]
 
     def copy(self) -> Face:
@@ -237,7 +253,7 @@ def inherited(face: Face, problem: Problem, source: Ints) -> Face:
 def take_over(face: Face, part: Face, terms: Ints, rows: Ints) -> None:
     """Log in the whole face what was excluded in a part of it."""
     for step in part.steps[len(face.steps) :]:
-        face.steps.append(replace(step, rows=rows[step.rows]) if isinstance(step, WeighingStep) else step)
+        face.steps.append(step.within(rows))
     face.removed_at[terms] = part.removed_at
     face.suspects[terms] = part.suspects
     face.alive[terms] = part.alive

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.inference import graphs
+from showthrough.inference.flow_spare import spare_edges
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining
 from showthrough.table.arrays import Codes, Flags, Ints, sum_by
@@ -32,7 +33,8 @@ class PairFlow:
     """A feasible integral flow between two releases, with its residual graph.
 
     Nodes are the rows of the problem, then one outside node per value, then two for each variable with
-    several candidates. ``edge`` maps terms to edges (−1: the term takes no part, or has no choice left).
+    several candidates; where counts are ranges, one more per value (`flow_spare`) before these. ``edge`` maps terms to
+    edges (−1: the term takes no part, or has no choice left).
     """
 
     first: int
@@ -45,10 +47,17 @@ class PairFlow:
     feasible: bool
     unmet: Ints  # nodes on the source side of the smallest cut, if not feasible
     node_value: Ints  # [nodes]
+    spare: Ints  # the rows whose ranges are the edges from ``persons`` on
+    persons: int  # edges of persons
 
     @property
     def nodes(self) -> int:
         return self.node_value.size
+
+    def range_of(self, row: int) -> int:
+        """The edge of a row's range; −1: it has none."""
+        found = np.flatnonzero(self.spare == row)
+        return self.persons + int(found[0]) if found.size else -1
 
     def residual(self) -> tuple[Ints, Ints]:
         """Edges (tails, heads) along which one more person could be moved."""
@@ -86,10 +95,11 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
     where some were left out as even that are no longer known to be.
     """
     problem = free.problem
-    rows, nodes = problem.rows.size, problem.rows.size + problem.values
-    node_value = np.concatenate([np.maximum(problem.row_value, 0), np.arange(problem.values)]).astype(np.int64)
+    rows = problem.rows.size
+    node_value = _values_of_nodes(problem)
     if problem.rows.seats:
         return _seated_flow(free, first, second, node_value)
+    nodes = node_value.size
     one, other = (free.row[problem.rows.sure_release.index(r)] for r in (first, second))
     at = np.flatnonzero((one != rows) | (other != rows)).astype(np.int32)
     variable, weight = free.variable[at], free.weight[at]
@@ -101,24 +111,58 @@ def pair_flow(free: Remaining, first: int, second: int, *, earlier: PairFlow | N
         pairs, edge[variable] = np.unique(tail * np.int64(nodes) + head, return_inverse=True)
         edge_tail, edge_head = np.divmod(pairs, nodes)
         del pairs
-        guess = None
+        guess, wide = None, _wide(problem, tail, head)
     else:
         edge[variable] = earlier.edge[variable]
-        edge_tail, edge_head, guess = earlier.tail, earlier.head, earlier.flow
+        edge_tail, edge_head, guess = earlier.tail[: earlier.persons], earlier.head[: earlier.persons], earlier.flow
+        wide = earlier.spare
     room = sum_by(edge[variable], weight, edge_tail.size).astype(np.int64)
-    start = np.zeros_like(room) if guess is None else np.clip(guess, 0, room)
     demand = _demands(free, tail, head, np.zeros(nodes, dtype=np.int64), node_value)
-    del tail, head, variable, weight, guess
-    flow, feasible, unmet = _route_by_value(node_value, (edge_tail, edge_head), room, demand, start)
-    return PairFlow(first, second, edge, edge_tail, edge_head, room, flow, feasible, unmet, node_value)
+    persons = room.size
+    del tail, head, variable, weight
+    ends, room, demand = _with_spare(free, (edge_tail, edge_head), room, demand, (wide, first))
+    start = np.zeros_like(room) if guess is None else np.clip(guess, 0, room)
+    del guess, edge_tail, edge_head
+    flow, feasible, unmet = _route_by_value(node_value, ends, room, demand, start)
+    return PairFlow(first, second, edge, *ends, room, flow, feasible, unmet, node_value, wide, persons)
+
+
+def _values_of_nodes(problem: Problem) -> Ints:
+    """[nodes] the value of each row, of the outside of each value, and of where the ranges of each take from."""
+    values = [np.maximum(problem.row_value, 0), np.arange(problem.values)]
+    return np.concatenate(values if problem.rows.exact else [*values, values[1]]).astype(np.int64)
+
+
+def _wide(problem: Problem, tail: Codes | Ints, head: Codes | Ints) -> Ints:
+    """Rows among the ends of edges whose count is a range."""
+    if problem.rows.exact:
+        return np.empty(0, dtype=np.int64)
+    used = np.zeros(problem.rows.size, dtype=bool)
+    for ends in (tail, head):
+        used[ends[ends < problem.rows.size]] = True
+    return np.flatnonzero(used & problem.rows.ranged)
+
+
+def _with_spare(
+    free: Remaining, ends: tuple[Ints, Ints], room: Ints, demand: Ints, ranged: tuple[Ints, int]
+) -> tuple[tuple[Ints, Ints], Ints, Ints]:
+    """Ends, room and demands with the edges of ranges: those of some rows, where a release is the first."""
+    rows, first = ranged
+    if not rows.size:
+        return ends, room, demand
+    more = spare_edges(free, rows, first, demand.size, free.problem.rows.size + free.problem.values)
+    tail, head = np.concatenate([ends[0], more.tail]), np.concatenate([ends[1], more.head])
+    return (tail, head), np.concatenate([room, more.room]), demand + more.demand
 
 
 def _seated_flow(free: Remaining, first: int, second: int, node_value: Ints) -> PairFlow:
     """The same where somebody fits several groups."""
     made = _seated_graph(free, first, second, node_value)
-    ends, room, node_value = (made.tail, made.head), made.room, made.node_value
-    flow, feasible, unmet = _route_by_value(node_value, ends, room, made.demand, np.zeros_like(room))
-    return PairFlow(first, second, made.edge, *ends, room, flow, feasible, unmet, node_value)
+    node_value, persons = made.node_value, made.room.size
+    wide = _wide(free.problem, made.tail, made.head)
+    ends, room, demand = _with_spare(free, (made.tail, made.head), made.room, made.demand, (wide, first))
+    flow, feasible, unmet = _route_by_value(node_value, ends, room, demand, np.zeros_like(room))
+    return PairFlow(first, second, made.edge, *ends, room, flow, feasible, unmet, node_value, wide, persons)
 
 
 @dataclass(frozen=True)
@@ -187,19 +231,44 @@ def _seated_graph(free: Remaining, first: int, second: int, node_value: Ints) ->
     return _PairGraph(edge, tail, head, room, demand, node_value)
 
 
-def forced(alive: Flags, pair: PairFlow) -> tuple[Flags, Flags]:
-    """Terms that are zero, and terms that are one, in every feasible flow."""
+@dataclass(frozen=True)
+class Forced:
+    """Terms that are zero and terms that are one in every feasible flow, and what makes ranges one number."""
+
+    zero: Flags
+    one: Flags
+    tight: Ints  # rows that are at one end of their range in every flow
+    rows: Ints  # those with a weight, if any is tight
+    weights: Ints  # whoever is left scores 0 with them; above 0 at lower ends, below 0 at upper ones
+
+
+def forced(alive: Flags, pair: PairFlow, free: Remaining) -> Forced:
+    """Edges whose flow never changes, and what they mean for terms and ranges of what is ``free``."""
+    problem = free.problem
     fixed = np.empty(pair.tail.size, dtype=bool)
+    level = np.zeros(pair.nodes, dtype=np.int64)
     for own, nodes in _by_value(pair.node_value, pair.tail):
         number = _numbered(pair.nodes, nodes)
         tail, head = number[pair.tail[own]], number[pair.head[own]]
-        strong = graphs.strong_components(nodes.size, *_residual(tail, head, pair.room[own], pair.flow[own]))
+        ends = _residual(tail, head, pair.room[own], pair.flow[own])
+        strong = graphs.strong_components(nodes.size, *ends)
         fixed[own] = strong[tail] != strong[head]
+        if pair.spare.size:
+            level[nodes] = graphs.levels(strong, *ends)[strong]
     used = np.flatnonzero((pair.edge >= 0) & alive)
     zero, one = np.zeros(alive.size, dtype=bool), np.zeros(alive.size, dtype=bool)
     zero[used] = (fixed & (pair.flow == 0))[pair.edge[used]]
     one[used] = (fixed & (pair.flow > 0))[pair.edge[used]]
-    return zero, one
+    ranges = slice(pair.persons, pair.persons + pair.spare.size)
+    above = (pair.flow[ranges] == 0) & (free.left[pair.spare] < 0)  # certain persons are more than the lower count
+    tight = pair.spare[fixed[ranges] & ~above]
+    if not tight.size:
+        return Forced(zero, one, tight, tight, tight)
+    size = problem.rows.size
+    height = level[:size] - level[size + pair.node_value[:size]]
+    side = np.select([problem.row_release == pair.first, problem.row_release == pair.second], [1, -1], 0)
+    rows = np.flatnonzero(side * height)
+    return Forced(zero, one, tight, rows, (side * height)[rows])
 
 
 def cut_weights(problem: Problem, pair: PairFlow, inside: Flags) -> Ints:
@@ -227,7 +296,7 @@ def _demands(free: Remaining, tail: Codes | Ints, head: Codes | Ints, supply: In
     sign[tail], sign[head] = 1, -1
     used = np.flatnonzero(sign[:rows])
     demand = supply.copy()
-    demand[used] = sign[used] * free.left[used]
+    demand[used] = sign[used] * np.maximum(free.left[used], 0)
     balance = sum_by(node_value, demand.astype(np.float64), values)
     demand[rows : rows + values] = -balance.astype(np.int64)
     return demand

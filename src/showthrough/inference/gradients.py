@@ -18,15 +18,24 @@ _FLOOR = 1e-300
 
 
 class System:
-    """(H + damping · diagonal) · d = right in every component, at one point x."""
+    """(H + damping · diagonal + bend) · d = right in every component, at one point x; the diagonal is that of H."""
 
-    def __init__(self, kernel: Kernel, x: Reals, diagonal: Reals, damping: Reals | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        x: Reals,
+        diagonal: Reals,
+        damping: Reals | None = None,
+        bend: Reals | None = None,
+    ) -> None:
         self.kernel, self.x = kernel, x
         self.diagonal = np.where(diagonal > 0, np.maximum(diagonal, _VANISHED), 0.0)
         self.damping = np.zeros(kernel.component_rows.size) if damping is None else damping
         self.ridge = kernel.on_rows(self.damping) * self.diagonal if self.damping.any() else None
         if kernel.upper is not None:  # directions that move no x still lower F where a range is at its wrong end
             self.ridge = _RIDGE * self.diagonal + (0.0 if self.ridge is None else self.ridge)
+        if bend is not None:
+            self.ridge = bend + (0.0 if self.ridge is None else self.ridge)
         total = self.diagonal if self.ridge is None else self.diagonal + self.ridge
         self.inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from showthrough.table.arrays import Codes, Flags, Ints
-from showthrough.table.ragged import owners, starts
+from showthrough.table.ragged import owners, ranges, starts
 
 PATIENCE = 30_000  # edges walked in plain Python, all in all, that have cost as much as the import
 SMALL = 3000  # edges; up to here plain Python is quicker than importing SciPy
@@ -62,6 +62,29 @@ def strong_components(nodes: int, tail: Ints, head: Ints) -> Ints:
         _, label = connected_components(_matrix(nodes, tail, head), directed=True, connection="strong")
         return np.asarray(label, dtype=np.int64)
     return _tarjan(nodes, _successors(tail, head))
+
+
+def levels(label: Ints, tail: Ints, head: Ints) -> Ints:
+    """[labels] a height for each strong component that rises along every edge between two of them."""
+    count = int(label.max(initial=-1)) + 1
+    below, above = label[tail], label[head]
+    apart = below != above
+    edges = np.unique(below[apart] * np.int64(count) + above[apart])
+    below, above = np.divmod(edges, max(count, 1))
+    height = np.zeros(count, dtype=np.int64)
+    order = np.argsort(below, kind="stable")
+    below, above = below[order], above[order]
+    start = starts(np.bincount(below, minlength=count))
+    waiting = np.bincount(above, minlength=count)
+    ready = np.flatnonzero(waiting == 0)
+    while ready.size:  # all whose predecessors are done, round by round
+        size = start[ready + 1] - start[ready]
+        at = ranges(start[ready], size)
+        np.maximum.at(height, above[at], height[below[at]] + 1)
+        np.subtract.at(waiting, above[at], 1)
+        touched = np.unique(above[at])
+        ready = touched[waiting[touched] == 0]
+    return height
 
 
 def reachable(nodes: int, tail: Ints, head: Ints, start: int) -> Flags:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from showthrough.inference.barrier import Barrier
 from showthrough.inference.passes import Array, Stretch, Sweeps, stretches
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals, sum_by
@@ -24,6 +25,7 @@ class Point:
     x: Reals
     g: Reals
     resting: Flags | None = None  # rows strictly between their counts, whose multiplier is 0; None: no ranges
+    bend: Reals | None = None  # [rows] curvature of the walls inside ranges; None: there are none
 
     def without_resting(self, diagonal: Reals) -> Reals:
         """The diagonal with nothing to move where rows rest."""
@@ -33,24 +35,39 @@ class Point:
         """The same point in some components."""
         rows = keep[problem.row_component]
         resting = None if self.resting is None else self.resting[rows]
-        return Point(self.F[keep], self.x[problem.terms_in(keep)], self.g[rows], resting)
+        bend = None if self.bend is None else self.bend[rows]
+        return Point(self.F[keep], self.x[problem.terms_in(keep)], self.g[rows], resting, bend)
+
+
+@dataclass(frozen=True)
+class Leeway:
+    """How rows may miss their counts while the method is on its way.
+
+    With ``ease`` F has ease·mu²/2 more in every row: at its minimum counts are missed by −ease·mu. With ``tau`` ranges
+    have walls inside their ends (`barrier`), and multipliers any sign.
+    """
+
+    ease: float = 0.0
+    tau: float = 0.0
+
+
+NONE = Leeway()
 
 
 class Kernel:
-    """The passes over the variables that everything is made of, counted, and sums over components.
+    """The passes over the variables that everything is made of, counted, and sums over components."""
 
-    With ``ease`` F has ease·mu²/2 more in every row: at its minimum counts are missed by −ease·mu.
-    """
-
-    def __init__(self, problem: Reduced, sweeps: Sweeps | None = None, *, ease: float = 0.0) -> None:
+    def __init__(self, problem: Reduced, sweeps: Sweeps | None = None, *, leeway: Leeway = NONE) -> None:
         self.problem = problem
         self.sweeps = problem.sweeps if sweeps is None else sweeps
         self.count = problem.rows.lower.astype(np.float64)
-        self.upper = None if problem.rows.exact else problem.rows.upper.astype(np.float64)
+        self.barrier = Barrier(problem.rows, leeway.tau) if leeway.tau and not problem.rows.exact else None
+        hard = self.barrier is None and not problem.rows.exact
+        self.upper = problem.rows.upper.astype(np.float64) if hard else None
         self.component_rows = np.bincount(problem.row_component, minlength=problem.components)
         self.component_start = starts(self.component_rows)[:-1]
         self.spread, self.gather, self.mass = self.sweeps.spread, self.sweeps.gather, self.sweeps.mass
-        self.tangent, self.ease = self.sweeps.tangent, ease
+        self.tangent, self.ease = self.sweeps.tangent, leeway.ease
         self.stretches = stretches(problem.row_component, self.component_start)
         self.passes = 0
 
@@ -95,16 +112,25 @@ class Kernel:
         x, log_sum = self.softmax(mu)
         p = self.problem
         F = sum_by(p.signature_component, p.weight * log_sum, p.components)
-        expected, count, resting = self.gather(self.mass(x)), self.count, None
+        expected, count, resting, bend = self.gather(self.mass(x)), self.count, None, None
         if self.upper is not None:
             within = np.clip(expected, count, self.upper)
             resting = (mu == 0) & (within == expected) & (count < self.upper)
             count = np.where(mu > 0, count, np.where(mu < 0, self.upper, within))
         F -= self.per_component(count * mu)
+        if self.barrier is not None:
+            walled = self.barrier.at(mu)
+            F -= self.per_component(walled.gain)
+            count, bend = count + walled.asked, walled.bend
         if self.ease:
             F += 0.5 * self.ease * self.per_component(mu**2)
             count = count - self.ease * mu
-        return Point(F, x, expected - count, resting)
+        return Point(F, x, expected - count, resting, bend)
+
+    def curved(self, here: Point, d: Reals) -> Reals:
+        """H·d with the walls of ranges."""
+        found = self.hessian(here.x, d)
+        return found if here.bend is None else found + here.bend * d
 
     def diagonal(self, x: Reals) -> Reals:
         """The diagonal of H."""

@@ -27,13 +27,14 @@ import numpy as np
 
 from showthrough.inference.clock import Clock
 from showthrough.inference.gradients import System
-from showthrough.inference.kernel import Kernel, Point
+from showthrough.inference.kernel import NONE, Kernel, Leeway, Point
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals
 from showthrough.table.ragged import starts
 
 RESIDUAL = 2e-6  # persons, before the final correction, whose error is the square of it
 NATS = 1e-10
+_ON_THE_WAY = 1e-3  # nats
 _SCALING_PASSES = 6
 _REACH = 3.0
 _FLOOR = 1e-300
@@ -76,14 +77,14 @@ def solve(
     start: Reals | None = None,
     damping: Reals | None = None,
     most: Effort = Effort(),  # noqa: B008 - frozen
-    ease: float = 0.0,
+    leeway: Leeway = NONE,
     clock: Clock | None = None,
     tell: Callable[[Flags], None] = lambda _converged: None,
 ) -> Solution:
     """Minimise F in every component, with as much effort as is allowed at most.
 
     ``start`` and ``damping`` [rows] are where an earlier solution stopped; ``tell`` hears who has converged. With
-    ``ease`` counts give way where they must (`Kernel`).
+    ``leeway`` counts give way.
     """
     clock = clock or Clock()
     step, converged = np.zeros(problem.rows.size), np.zeros(problem.components, dtype=bool)
@@ -93,11 +94,11 @@ def solve(
     mu, passes = _scaled(problem) if start is None else (start.copy(), 0)
     damped = np.zeros(problem.rows.size) if damping is None else damping.copy()
     active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows.size), 0
-    kernel = Kernel(part, ease=ease)
+    kernel = Kernel(part, leeway=leeway)
     here = kernel.at(mu)
     while True:
         diagonal = kernel.diagonal(here.x)
-        met, done = _near_enough(kernel, here.g, diagonal)
+        met, done = _near_enough(kernel, here.g, diagonal) if here.bend is None else _follows(kernel, here, diagonal)
         near[active], converged[active[done]] = met, True
         tell(converged)
         spent = steps > 0 and passes + kernel.passes > most.passes
@@ -108,7 +109,7 @@ def solve(
             own = keep[part.row_component]
             rows, active, diagonal, here = rows[own], active[keep], diagonal[own], here.restricted(part, keep)
             part, passes = part.restrict(keep), passes + kernel.passes
-            kernel = Kernel(part, ease=ease)
+            kernel = Kernel(part, leeway=leeway)
         move = _newton_step(kernel, mu[rows], here, (diagonal, damped[rows][kernel.component_start]), clock)
         step[rows], here, damped[rows] = move.once, move.there, kernel.on_rows(move.damping)
         mu[rows] += move.step
@@ -143,6 +144,15 @@ def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> tuple[Flags, Flag
     return near, np.asarray(near & (nats <= NATS * scale))
 
 
+def _follows(kernel: Kernel, here: Point, diagonal: Reals) -> tuple[Flags, Flags]:
+    """Which components are near enough to the way to a problem whose ranges have no walls."""
+    curvature = diagonal if here.bend is None else diagonal + here.bend
+    with np.errstate(over="ignore"):
+        nats = kernel.per_component(here.g**2 / np.maximum(curvature, _FLOOR))
+    near = np.asarray(nats <= _ON_THE_WAY)
+    return near, near
+
+
 @dataclass(frozen=True)
 class _Move:
     """A step, the point it leads to, and the damping for the next, per component; ``once`` is the step of length 1."""
@@ -163,7 +173,7 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     size = np.sqrt(kernel.per_component(here.g**2))
     typical = size / np.sqrt(kernel.component_rows)
     moving, enough = here.without_resting(diagonal), np.clip(np.sqrt(typical), 1e-2, 0.1)
-    d = System(kernel, here.x, moving, damping).solve(-here.g, relative=enough, clock=clock)
+    d = System(kernel, here.x, moving, damping, here.bend).solve(-here.g, relative=enough, clock=clock)
     slope = kernel.per_component(here.g * d)
     length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
@@ -190,7 +200,7 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
         length[pending] = 0.0
         step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
         there = kernel.at(mu + step)
-    promised = -(slope + 0.5 * kernel.inner(d, kernel.hessian(here.x, d)))
+    promised = -(slope + 0.5 * kernel.inner(d, kernel.curved(here, d)))
     telling = promised > 1e3 * rounding
     gained = np.divide(here.F - there.F, promised, out=np.ones_like(promised), where=telling)
     once, whole = step, (length == 1) & ~cut

@@ -290,10 +290,8 @@ def _left_rows(free: Remaining, tight: Rows | None) -> tuple[Rows, Ints, Ints]:
     """The rows with what is left of their counts, over what remains; the row and candidates of the whole."""
     problem = free.problem
     rows, size = problem.rows, free.variable.size
-    left, most = free.left, free.most
-    if tight is not None and not tight.exact:
-        left = left + (tight.lower - rows.lower)
-        most = most + (tight.upper - rows.upper)
+    tightened = free if tight is None else free.tightened(tight)
+    left, most = tightened.left, tightened.most
     seats: list[Seats] = []
     taken = [np.empty(0, dtype=np.int64)]
     for own in free.seats:

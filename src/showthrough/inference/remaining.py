@@ -14,6 +14,7 @@ import numpy as np
 
 from showthrough.inference import graphs
 from showthrough.inference.problem import Problem
+from showthrough.inference.rows import Rows
 from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import ranks
 
@@ -64,6 +65,13 @@ class Remaining:
         """The same with persons taken off the counts."""
         left = self.left - taken
         return replace(self, left=left, most=left if self.most is self.left else self.most - taken)
+
+    def tightened(self, rows: Rows) -> Remaining:
+        """The same with the counts of rows whose ranges have become tight."""
+        own = self.problem.rows
+        if rows is own or own.exact:
+            return self
+        return replace(self, left=self.left + (rows.lower - own.lower), most=self.most + (rows.upper - own.upper))
 
     def only(self, keep: Flags) -> Remaining:
         """The flagged ones."""
