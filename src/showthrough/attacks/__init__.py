@@ -2,9 +2,13 @@
 
 from showthrough.attacks.background import Background, background
 from showthrough.attacks.bayes import bayes
+from showthrough.attacks.homogeneity import homogeneity
 from showthrough.attacks.intersection import Intersection, intersection
 from showthrough.attacks.least_knowledge import LeastKnowledge, least_knowledge
 from showthrough.attacks.outcomes import Outcome, Threat
+from showthrough.attacks.proximity import ProximityOutcome, proximity
+from showthrough.attacks.similarity import similarity
+from showthrough.attacks.skewness import skewness
 from showthrough.attacks.statistics import Score
 
 __all__ = [
@@ -12,10 +16,15 @@ __all__ = [
     "Intersection",
     "LeastKnowledge",
     "Outcome",
+    "ProximityOutcome",
     "Score",
     "Threat",
     "background",
     "bayes",
+    "homogeneity",
     "intersection",
     "least_knowledge",
+    "proximity",
+    "similarity",
+    "skewness",
 ]

@@ -23,7 +23,7 @@ from showthrough.inference.posterior import Posterior, Told
 from showthrough.policy.phrases import people as some
 from showthrough.progress import Progress
 from showthrough.release.release import Release
-from showthrough.table.arrays import Ints, Reals
+from showthrough.table.arrays import Ints, Reals, sum_by
 from showthrough.table.codes import positions
 
 LEVELS = (0.5, 0.25)
@@ -108,7 +108,7 @@ class Intersection(Outcome):
             mine[self._places[self._least == k]] = True
             place, value, count = own.counts()
             kept = mine[own.person[place]] & ~own.outside[place]
-            total = np.bincount(place, weights=count, minlength=own.person.size)
+            total = sum_by(place, count, own.person.size)
             share = count / np.maximum(total[place], _ROUNDING)
             parts.append((own.person[place[kept]], value[kept], share[kept]))
         person, value, share = (np.concatenate(part) for part in zip(*parts, strict=True))

@@ -21,7 +21,7 @@ from showthrough.register.reader import Reader, telling
 from showthrough.register.ties import Ties
 from showthrough.register.tying import located_in
 from showthrough.release.release import Release
-from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
 from showthrough.table.ragged import items_of, owners
@@ -31,7 +31,7 @@ WORD = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class LaidRelease:
     """One release, or a margin of it, in numbers."""
 
     name: str
@@ -64,7 +64,7 @@ class Layer:
             return person, self.row_value[row], self.row_count[row]
         span = int(self.row_value.max(initial=-1)) + 1
         pair, which = np.unique(person * span + self.row_value[row], return_inverse=True)
-        total = np.bincount(which, weights=self.row_count[row], minlength=pair.size)
+        total = sum_by(which, self.row_count[row], pair.size)
         return pair // span, pair % span, total
 
     @property
@@ -97,7 +97,7 @@ class Laid:
     ids: pl.Series
     values: pl.Series
     names: tuple[str, ...]
-    layers: tuple[Layer, ...]
+    layers: tuple[LaidRelease, ...]
 
     @property
     def words(self) -> int:
@@ -105,7 +105,7 @@ class Laid:
         return max(1, -(-self.values.len() // WORD))
 
     @cached_property
-    def heads(self) -> tuple[Layer, ...]:
+    def heads(self) -> tuple[LaidRelease, ...]:
         """The releases themselves."""
         return tuple(next(own for own in self.layers if own.head == k) for k in range(len(self.names)))
 
@@ -182,8 +182,8 @@ def _tally(release: Release) -> pl.DataFrame:
 
 def _layer(
     name: str, head: int, release: Release, ties: Ties, person: npt.NDArray[np.integer], tally: pl.DataFrame
-) -> Layer:
-    return Layer(
+) -> LaidRelease:
+    return LaidRelease(
         name,
         head,
         person.astype(np.int64),

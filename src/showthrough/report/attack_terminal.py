@@ -37,6 +37,11 @@ def _rates(outcome: Outcome) -> WordTable:
     names = every[: every.index("persons")]
     columns = [*(Column(name) for name in names), *(Column(c, whole=True) for c in ("persons", "of", "share", "95 %"))]
     rows = [_row(row, names) for row in outcome.rates.iter_rows(named=True)]
+    if outcome.paired:
+        beside = {tuple(row[name] for name in names): row["persons"] for row in outcome.baseline.iter_rows(named=True)}
+        for shown, row in zip(rows, outcome.rates.iter_rows(named=True), strict=True):
+            shown.append(str(beside.get(tuple(row[name] for name in names), "–")))
+        return WordTable(f"Attack {outcome.attack}: persons exposed", [*columns, Column("baseline", whole=True)], rows)
     rows += [_row(row, names) for row in outcome.baseline.iter_rows(named=True)]
     return WordTable(f"Attack {outcome.attack}: persons exposed, and the baseline", columns, rows)
 
