@@ -5,6 +5,8 @@ from showthrough.attacks.bayes import bayes
 from showthrough.attacks.homogeneity import homogeneity
 from showthrough.attacks.intersection import Intersection, intersection
 from showthrough.attacks.least_knowledge import LeastKnowledge, least_knowledge
+from showthrough.attacks.linking import linking
+from showthrough.attacks.membership import membership
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.proximity import ProximityOutcome, proximity
 from showthrough.attacks.similarity import similarity
@@ -24,6 +26,8 @@ __all__ = [
     "homogeneity",
     "intersection",
     "least_knowledge",
+    "linking",
+    "membership",
     "proximity",
     "similarity",
     "skewness",
