@@ -35,7 +35,7 @@ _THREAT = Threat(
     "that the quasi-identifiers are written alike in both",
 )
 
-Counted = tuple[dict[str, Any], int, int]
+_Rated = tuple[dict[str, Any], int, int]
 
 
 class LinkingOutcome(Outcome):
@@ -63,8 +63,8 @@ def linking(
     names, tell = reader.names_for(told), Progress.of(progress)
     known = _truths(truth, names)
     parts: list[pl.DataFrame] = []
-    exposed: list[Counted] = []
-    beside: list[Counted] = []
+    exposed: list[_Rated] = []
+    beside: list[_Rated] = []
     notes = []
     for name, release in zip(names, told, strict=True):
         if release.roles.id is not None:
@@ -125,7 +125,7 @@ def _holds(fits: Candidates, own: Ints) -> Flags:
 
 
 def _count(
-    people: pl.DataFrame, release: Release, name: str, own: Ints | None, exposed: list[Counted], beside: list[Counted]
+    people: pl.DataFrame, release: Release, name: str, own: Ints | None, exposed: list[_Rated], beside: list[_Rated]
 ) -> None:
     """Persons by how they are linked, and of those in the release who is linked rightly."""
     kinds = [NEAREST if release.form.located_by_guess(release) else ONE, SEVERAL, NONE]

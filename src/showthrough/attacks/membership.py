@@ -145,14 +145,14 @@ def presence(fits: Candidates, rows: Reals, must: Flags) -> Reals:
     marked = np.insert(fits.group[at].astype(np.int64), starts(sizes)[:-1], -1 - must[somewhere].astype(np.int64))
     first, which = alike(starts(sizes + 1), marked)  # same groups, and both or neither known to be inside
     at, sizes = items_of(fits.start, somewhere[first])
-    edges = _Edges(owners(starts(sizes)), fits.group[at].astype(np.int64), rows)
+    edges = _Fitting(owners(starts(sizes)), fits.group[at].astype(np.int64), rows)
     inside = edges.solve(np.bincount(which).astype(np.float64), np.where(must[somewhere[first]], 0.0, 1.0))
     found[somewhere] = np.where(must[somewhere], 1.0, inside[which])
     return np.where(found > 1 - _ROUNDING, 1.0, found)
 
 
 @dataclass(frozen=True, eq=False)
-class _Edges:
+class _Fitting:
     """Classes of persons and the groups that they fit, edge by edge."""
 
     owner: Ints

@@ -81,17 +81,21 @@ class Outcome(Showable):
     def lines(self) -> list[str]:
         """Every rate beside its baseline, in words."""
         keys = self.rates.columns[: self.rates.columns.index("persons")]
-        shared = [c for c in keys if c in self.baseline.columns[: self.baseline.columns.index("persons")]]
         found = []
         for row in self.rates.iter_rows(named=True):
-            same = self.baseline.filter(*(pl.col(c) == row[c] for c in shared))
-            if not same.height and not self.paired:
-                same = self.baseline.filter(*(pl.col(c) == row[c] for c in self.by if c in shared))
-            beside = ""
-            if same.height:
-                beside = f"; baseline {same['persons'][0]} of {same['of'][0]}"
+            baseline = self.beside(row)
+            beside = "" if baseline is None else f"; baseline {baseline[0]} of {baseline[1]}"
             found.append(f"{', '.join(str(row[c]) for c in keys)}: {row['persons']} of {row['of']} persons{beside}.")
         return found
+
+    def beside(self, rate: dict[str, Any]) -> tuple[int, int] | None:
+        """The baseline of one rate, a row of ``rates``: persons, and of how many."""
+        keys = self.rates.columns[: self.rates.columns.index("persons")]
+        shared = [c for c in keys if c in self.baseline.columns[: self.baseline.columns.index("persons")]]
+        same = self.baseline.filter(*(pl.col(c) == rate[c] for c in shared))
+        if not same.height and not self.paired:
+            same = self.baseline.filter(*(pl.col(c) == rate[c] for c in self.by if c in shared))
+        return (same["persons"][0], same["of"][0]) if same.height else None
 
     def __str__(self) -> str:
         told = [f"Attack {self.attack}. {self.threat}", *self.lines(), self.said, *self.notes]
