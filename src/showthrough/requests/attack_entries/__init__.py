@@ -5,9 +5,23 @@ from __future__ import annotations
 from showthrough.requests.attack_entries.background import BackgroundEntries
 from showthrough.requests.attack_entries.base import AttackEntries
 from showthrough.requests.attack_entries.bayes import BayesEntries
+from showthrough.requests.attack_entries.homogeneity import HomogeneityEntries
+from showthrough.requests.attack_entries.intersection import IntersectionEntries
+from showthrough.requests.attack_entries.linking import LinkingEntries
+from showthrough.requests.attack_entries.membership import MembershipEntries
+from showthrough.requests.attack_entries.proximity import ProximityEntries
+from showthrough.requests.attack_entries.similarity import SimilarityEntries
+from showthrough.requests.attack_entries.skewness import SkewnessEntries
 
 ATTACKS: dict[str, type[AttackEntries]] = {
     "background": BackgroundEntries,
     "bayes": BayesEntries,
+    "intersection": IntersectionEntries,
+    "homogeneity": HomogeneityEntries,
+    "proximity": ProximityEntries,
+    "similarity": SimilarityEntries,
+    "skewness": SkewnessEntries,
+    "linking": LinkingEntries,
+    "membership": MembershipEntries,
 }
 """By the name of the command."""
