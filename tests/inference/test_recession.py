@@ -62,6 +62,12 @@ def test_flow_between_releases_alone_misses_a_coupled_zero(monkeypatch):
         assert len(str(proof)) <= len(texts[-1])
 
 
+def test_an_argument_with_weights_is_said_with_them():
+    post = infer(releases(dense_history(5)))
+    texts = [str(post.explain(person, value, seconds=0)) for person, value, *_ in post.proven().iter_rows()]
+    assert any("with these weights" in text for text in texts)
+
+
 @pytest.mark.parametrize("block", range(8))
 def test_the_proven_set_is_the_linear_programs_set(block):
     missed = 0
