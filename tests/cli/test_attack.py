@@ -118,3 +118,33 @@ def test_a_history_file(home):
     wrong = run("attack", "bayes", "h.toml", *options, *ROLES)
     assert wrong.code == 2
     assert "history file" in wrong.err
+
+
+def test_differencing(home):
+    told = {"none": 7, "asthma": 3, "diabetes": 1}
+    for name, age, counts in (("T1", "15-19", told), ("T2", "16-19", {k: v for k, v in told.items() if v > 1})):
+        pl.DataFrame({"age": [age] * len(counts), "ill": list(counts), "count": list(counts.values())}).write_csv(
+            f"{name}.csv"
+        )
+    pl.DataFrame({"id": [f"p{k}" for k in range(11)], "age": [15] + [17] * 10}).write_csv("school.csv")
+    roles = ["--sensitive", "ill", "--quasi", "age", "--register", "school.csv"]
+    done = run("attack", "differencing", "T1.csv", "T2.csv", *roles)
+    assert done.code == 2
+    assert "name its column of counts, --count." in " ".join(done.err.split())
+    roles += ["--count", "count"]
+    done = run("attack", "differencing", "T1.csv", "T2.csv", *roles, "--people", "cells.csv")
+    assert (done.code, done.err) == (0, "")
+    told = " ".join(done.out.split())
+    assert "T1 minus T2 leaves 1 person (2 times)." in told
+    for private in ("15-19", "diabetes", "p0"):
+        assert private not in told
+    cells = pl.read_csv("cells.csv")
+    assert cells["because"][0] == "T1 minus T2 leaves 1 person: 11 (15-19; T1) − 10 (16-19; T2) = 1."
+    assert cells.filter(pl.col("found") == "person").select("id", "value", "alone").rows() == [
+        ("p0", "diabetes", False)
+    ]
+    assert stat.S_IMODE(os.stat("cells.csv").st_mode) == 0o600
+    found = json.loads(run("attack", "differencing", "T1.csv", "T2.csv", *roles, "--json", "-").out)
+    assert (found["cells"]["unprinted"], found["cells"]["everybody"]) == (2, 1)
+    wrong = run("attack", "differencing", "T1.csv", "--few", 0, *roles)
+    assert wrong.code == 2

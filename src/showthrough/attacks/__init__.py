@@ -2,17 +2,20 @@
 
 from showthrough.attacks.background import Background, background
 from showthrough.attacks.bayes import bayes
+from showthrough.attacks.differencing import Differencing, differencing
 from showthrough.attacks.least_knowledge import LeastKnowledge, least_knowledge
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import Score
 
 __all__ = [
     "Background",
+    "Differencing",
     "LeastKnowledge",
     "Outcome",
     "Score",
     "Threat",
     "background",
     "bayes",
+    "differencing",
     "least_knowledge",
 ]

@@ -72,13 +72,19 @@ class Outcome(Showable):
         """Further tables of counts by their titles."""
         return {}
 
+    def private(self) -> pl.DataFrame:
+        """All that came out, as one table for internal eyes: the people, unless an attack finds more."""
+        return self.people
+
     def lines(self) -> list[str]:
         """Every rate beside its baseline, in words."""
         keys = self.rates.columns[: self.rates.columns.index("persons")]
         shared = [c for c in keys if c in self.baseline.columns[: self.baseline.columns.index("persons")]]
         found = []
         for row in self.rates.iter_rows(named=True):
-            same = self.baseline.filter(*(pl.col(c) == row[c] for c in self.by if c in shared))
+            same = self.baseline.filter(*(pl.col(c) == row[c] for c in shared))
+            if not same.height:  # it has names of its own
+                same = self.baseline.filter(*(pl.col(c) == row[c] for c in self.by if c in shared))
             beside = ""
             if same.height:
                 beside = f"; baseline {same['persons'][0]} of {same['of'][0]}"
