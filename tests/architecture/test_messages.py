@@ -72,6 +72,7 @@ KNOWN = {
     "anonymizers.table": {"high", "low", "strange[0]", "twice"},
     "attacks.background": {"many"},
     "attacks.bayes": {"theta"},
+    "attacks.bcf": {"lost"},
     "attacks.outcomes": {"strange"},
     "cli.inputs": {"entry", "example", "given", "mark"},
     "cli.output": {"needy[0]", "such_as"},

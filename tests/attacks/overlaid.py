@@ -34,6 +34,10 @@ class Overlaid:
         """The cells of a table as parts."""
         return list(dict.fromkeys(row[0] for row in self.rows[table].values()))
 
+    def counted(self, table: int, parts: frozenset) -> bool:
+        """Whether a table leaves room for somebody in some parts."""
+        return any(high for own, _, _, high in self.rows[table].values() if own <= parts)
+
     def persons(self, parts: frozenset, value: str | None) -> int:
         """How many there are in truth."""
         return sum(n for (part, own), n in self.truth.items() if part in parts and value in (None, own))

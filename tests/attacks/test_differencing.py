@@ -46,7 +46,7 @@ def unprinted(case: Overlaid) -> list[frozenset]:
     whole = [*regions]
     for k, outer in whole:
         for j in range(len(case.rows)):
-            inner = [own for i, own in whole if i == j != k and own < outer]
+            inner = [own for i, own in whole if i == j != k and own < outer and case.counted(j, own)]
             found += [outer - own for own in inner]
             found.append(outer - frozenset().union(*inner))
     cells = {own for k in range(len(case.rows)) for own in case.regions(k)} | {own for _, own in wide}
@@ -75,10 +75,16 @@ def one_set(seed: int) -> tuple[int, int]:
             if low == high and 1 <= low <= FEW:
                 expected_all.append((parts, value, low))
                 assert low == case.persons(parts, value)
+    cells = [(own[0], own[1], ends(case, own[0], own[1])) for rows in case.rows for own in rows.values()]
+    if len(case.values) > 1:
+        cells += [(own, None, ends(case, own, None)) for k in range(len(case.rows)) for own in case.regions(k)]
+    known = [*expected_all, *((parts, value, low) for parts, value, (low, high) in cells if low == high)]
     least = [
-        (parts, value, n) for parts, value, n in expected_all
-        if not any(other < parts and v == value and m == n for other, v, m in expected_all)
-    ]  # fmt: skip
+        (parts, value, n)
+        for parts, value, n in expected_all
+        if not any(other < parts and v == value and m == n for other, v, m in known)
+        and not any(ends(case, parts, value, [k]) == (n, n) for k in range(len(case.rows)))
+    ]
     assert sorted((str(v), n) for _, v, n in least) == sorted((str(r["value"]), r["lower"]) for r in found), seed
     return len(found), sum(len(r["tables"]) > 1 for r in found)
 

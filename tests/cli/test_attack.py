@@ -148,3 +148,21 @@ def test_differencing(home):
     assert (found["cells"]["unprinted"], found["cells"]["everybody"]) == (2, 1)
     wrong = run("attack", "differencing", "T1.csv", "--few", 0, *roles)
     assert wrong.code == 2
+
+
+def test_bcf(home):
+    pl.DataFrame({"job": ["{a, b}"] * 3, "ill": ["flu", "flu", "HIV"]}).write_csv("R1.csv")
+    pl.DataFrame({"job": ["{a}", "{a}", "{b}", "{b}"], "ill": ["flu", "HIV", "flu", "cold"]}).write_csv("R2.csv")
+    pl.DataFrame({"id": ["Al", "Bo"], "job": ["a", "b"]}).write_csv("who.csv")
+    roles = ["--sensitive", "ill", "--quasi", "job"]
+    done = run("attack", "bcf", "R1.csv", "R2.csv", *roles, "--register", "who.csv", "--people", "p.csv")
+    assert (done.code, done.err) == (0, "")
+    assert "Records that are left to a person, at least" in " ".join(done.out.split())
+    assert "Al" not in done.out.replace("All", "")
+    assert pl.read_csv("p.csv").select("id", "forward", "backward_exact").rows() == [("Al", 1, 2), ("Bo", 2, 1)]
+    wrong = run("attack", "bcf", "R1.csv", "R2.csv", *roles)
+    assert wrong.code == 2
+    assert "--register is missing" in " ".join(wrong.err.split())
+    wrong = run("attack", "bcf", "R2.csv", "R1.csv", *roles, "--register", "who.csv")
+    assert wrong.code == 2
+    assert "no counterpart" in " ".join(wrong.err.split())

@@ -2,6 +2,7 @@
 
 from showthrough.attacks.background import Background, background
 from showthrough.attacks.bayes import bayes
+from showthrough.attacks.bcf import Cracks, bcf
 from showthrough.attacks.differencing import Differencing, differencing
 from showthrough.attacks.least_knowledge import LeastKnowledge, least_knowledge
 from showthrough.attacks.outcomes import Outcome, Threat
@@ -9,6 +10,7 @@ from showthrough.attacks.statistics import Score
 
 __all__ = [
     "Background",
+    "Cracks",
     "Differencing",
     "LeastKnowledge",
     "Outcome",
@@ -16,6 +18,7 @@ __all__ = [
     "Threat",
     "background",
     "bayes",
+    "bcf",
     "differencing",
     "least_knowledge",
 ]

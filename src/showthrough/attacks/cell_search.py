@@ -12,7 +12,7 @@ import polars as pl
 from showthrough.attacks.arithmetic import explained
 from showthrough.attacks.cell_program import CellProgram, ends
 from showthrough.attacks.questions import CELL, HIDDEN, MOST, Question, hidden, matrix, unpublished
-from showthrough.attacks.refinement import Counts
+from showthrough.attacks.refinement import PRINTED, Counts
 from showthrough.errors import ContradictionError
 from showthrough.inference.clock import Clock
 from showthrough.release.release import Release
@@ -44,7 +44,7 @@ class CellSearch:
     def __init__(self, told: Sequence[Sequence[Release]], names: Sequence[str], few: int, clock: Clock) -> None:
         self._clock, self._few, self._names = clock, few, names
         self.found = Disclosed()
-        self._told: list[tuple[int, Ints]] = []  # small cells of tables that only several tables tell
+        self._known: list[tuple[object, int, Ints]] = []  # value, persons and unknowns of small numbers
         self.counts = Counts(told, names)
         self.program = CellProgram(self.counts, clock)
         try:
@@ -58,19 +58,19 @@ class CellSearch:
             )
 
     def run(self) -> Disclosed:
-        """Hidden counts first, then what no table prints, then who is in small cells."""
+        """Hidden counts first, then who is in small cells, then what no table prints."""
         self.program.look()
+        self._known = self._printed()
         for question in self._fixed_first(hidden(self.counts)):
             self._hidden(question)
+        alone, told = self._small_cells()
+        self._known = [*self._known, *((None, number, at) for number, at in (*alone, *told))]
         asked = unpublished(self.counts)
         if len(asked) >= MOST:
             self.found.notes.append(f"Only the {len(asked)} smallest differences between cells were looked at.")
-        known = self._unpublished(asked)
-        every = (None, *self.counts.values) if len(self.counts.values) == 1 else (None,)
-        singled = [(n, question.at) for question, n in known if question.value in every]
-        alone = self._small_cells()
+        singled = self._unpublished(asked)
         self.found.alone = self._apart(alone)
-        self.found.together = max(self._apart([*alone, *singled]), self._apart([*alone, *singled, *self._told]))
+        self.found.together = max(self._apart([*alone, *singled]), self._apart([*alone, *told, *singled]))
         return self.found
 
     def _least(self) -> None:
@@ -79,21 +79,31 @@ class CellSearch:
         if least is not None:
             self.found.persons = ends(least, least)[0]
 
-    def _small_cells(self) -> list[tuple[int, Ints]]:
-        """Cells of tables with few persons by one table alone; those that take several tables are kept apart."""
-        regions = [(table, self.counts.unknowns_of(pieces)) for table, _, pieces in self.counts.regions]
-        questions = [Question(CELL, "", None, np.sort(at)) for _, at in regions]
+    def _printed(self) -> list[tuple[object, int, Ints]]:
+        """The small numbers that tables print."""
+        A = self.counts.matrix
+        return [
+            (row.value, row.low, A.indices[A.indptr[k] : A.indptr[k + 1]].astype(np.int64))
+            for k, row in enumerate(self.counts.rows)
+            if row.kind == PRINTED and row.low == row.high and 1 <= row.low <= self._few
+        ]
+
+    def _small_cells(self) -> tuple[list[tuple[int, Ints]], list[tuple[int, Ints]]]:
+        """Cells of tables with few persons whatever their value: those that one table tells alone, and the others."""
+        regions = [(table, np.sort(self.counts.unknowns_of(pieces))) for table, _, pieces in self.counts.regions]
         alone: list[tuple[int, Ints]] = []
-        if not questions:
-            return alone
-        fixed, about = self.program.seems_fixed(matrix(questions, self.counts.unknowns))
+        told: list[tuple[int, Ints]] = []
+        if not regions:
+            return alone, told
+        asked = [Question(CELL, "", None, at) for _, at in regions]
+        fixed, about = self.program.seems_fixed(matrix(asked, self.counts.unknowns))
         for k in np.flatnonzero(fixed & (about >= 1) & (about <= self._few)).tolist():
-            at, number = questions[k].at, int(about[k])
-            if self.program.between(at, [regions[k][0]]) == (number, number):
+            (table, at), number = regions[k], int(about[k])
+            if self.program.between(at, [table]) == (number, number):
                 alone.append((number, at))
             elif self.program.between(at) == (number, number):
-                self._told.append((number, at))
-        return alone
+                told.append((number, at))
+        return alone, told
 
     def _fixed_first(self, questions: list[Question]) -> list[Question]:
         """Those that seem to have one answer first, as time may be short."""
@@ -108,36 +118,42 @@ class CellSearch:
         told = self.program.between(question.at)
         if told is not None:
             low, high = max(low, told[0]), min(high, told[1])
-        self._row(question, low, high, exact=told is not None and low == high)
+        exact = told is not None and low == high
+        self._row(question, low, high, exact=exact)
+        if exact:
+            self._known.append((question.value, low, question.at))
 
-    def _unpublished(self, asked: list[Question]) -> list[tuple[Question, int]]:
-        """Pieces and differences with one small number that no smaller one tells already."""
-        known: list[tuple[Question, int]] = []
+    def _unpublished(self, asked: list[Question]) -> list[tuple[int, Ints]]:
+        """Pieces and differences with one small number that no smaller cell tells already; those whatever the value."""
         if not asked:
-            return known
+            return []
+        known: list[tuple[Question, int]] = []
         fixed, about = self.program.seems_fixed(matrix(asked, self.counts.unknowns))
         left = 0
         for k in np.flatnonzero(fixed & (about >= 1) & (about <= self._few)).tolist():
             question = asked[k]
-            if self._implied(question, int(about[k]), known):
+            if self._implied(question, int(about[k])):
                 continue
             told = self.program.between(question.at)
             left += told is None and self._clock.over
             if told is None or told[0] != told[1] or not 1 <= told[0] <= self._few:
                 continue
+            self._known.append((question.value, told[0], question.at))
+            if any(self.program.between(question.at, [table]) == told for table in self.program.tables):
+                continue  # a sum of what one table prints
             known.append((question, told[0]))
             self._row(question, *told, exact=True)
         if left:
             what = "1 cell that seems" if left == 1 else f"{left} cells that seem"
             self.found.notes.append(f"{what} to have one small number could not be looked at in time.")
         self._everybody(known)
-        return known
+        every = (None, *self.counts.values) if len(self.counts.values) == 1 else (None,)
+        return [(number, question.at) for question, number in known if question.value in every]
 
-    def _implied(self, question: Question, number: int, known: list[tuple[Question, int]]) -> bool:
+    def _implied(self, question: Question, number: int) -> bool:
         """Whether a smaller cell with the same value holds as many: the rest is nobody."""
-        return any(
-            own.value == question.value and n == number and np.isin(own.at, question.at).all() for own, n in known
-        )
+        same = (at for value, n, at in self._known if value == question.value and n == number)
+        return any(np.isin(at, question.at).all() for at in same)
 
     def _everybody(self, known: list[tuple[Question, int]]) -> None:
         """Mark values that all persons of a cell have."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from showthrough.requests.attack_entries.background import BackgroundEntries
 from showthrough.requests.attack_entries.base import AttackEntries
 from showthrough.requests.attack_entries.bayes import BayesEntries
+from showthrough.requests.attack_entries.bcf import BcfEntries
 from showthrough.requests.attack_entries.differencing import DifferencingEntries
 
 ATTACKS: dict[str, type[AttackEntries]] = {
     "background": BackgroundEntries,
     "bayes": BayesEntries,
+    "bcf": BcfEntries,
     "differencing": DifferencingEntries,
 }
 """By the name of the command."""
