@@ -166,3 +166,24 @@ def test_bcf(home):
     wrong = run("attack", "bcf", "R2.csv", "R1.csv", *roles, "--register", "who.csv")
     assert wrong.code == 2
     assert "no counterpart" in " ".join(wrong.err.split())
+
+
+def test_least_knowledge(home):
+    frame = pl.DataFrame({"id": list("1234"), "g": [1] * 4, "disease": ["Flu", "Flu", "HIV", "Cold"]})
+    frame.write_csv("D1.csv")
+    frame.drop("g").write_csv("raw.csv")
+    roles = ["--id", "id", "--sensitive", "disease", "--group", "g"]
+    done = run("attack", "least-knowledge", "D1.csv", *roles, "--people", "who.csv")
+    assert (done.code, done.err) == (0, "")
+    told = " ".join(done.out.split())
+    assert "are enough to make a reader certain of a value; no smaller set is: all of them were tried." in told
+    assert "2 statements (2 of the kind" in told
+    assert "Flu" not in told
+    assert pl.read_csv("who.csv").columns == ["id", "value", "p", "statement"]
+    options = ["--kinds", "known", "--person", "1", "--truth", "raw.csv"]
+    found = json.loads(run("attack", "least-knowledge", "D1.csv", *roles, *options, "--json", "-").out)
+    assert (found["size"], found["exact"], found["rates"][0]["persons"]) == (2, True, 1)
+    assert found["baseline"][0]["persons"] == 0
+    wrong = run("attack", "least-knowledge", "D1.csv", *roles, "--kinds", "guessed")
+    assert wrong.code == 2
+    assert "kinds are some of known, excluded" in " ".join(wrong.err.split())

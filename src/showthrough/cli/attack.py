@@ -43,6 +43,7 @@ _READ: Mapping[str, tuple[Any, Any]] = {
     "suppressed": (options.Suppressed, None),
     "rounding": (options.Rounding, None),
     "totals": (options.Totals, None),
+    "population": (options.Population, None),
     "register": (
         Annotated[Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")],
         None,
@@ -155,6 +156,7 @@ def _request(name: str, chosen: Mapping[str, Any]) -> Any:
         "quasi": columns(chosen["quasi"]),
         "suppressed": marks(chosen["suppressed"]),
         "totals": tuple(totals) if totals else None,
+        "population": chosen["population"],
         "hierarchies": pairs("hierarchy", chosen["hierarchy"]),
     }
     asked: dict[str, Any] = {

@@ -7,11 +7,13 @@ from showthrough.requests.attack_entries.base import AttackEntries
 from showthrough.requests.attack_entries.bayes import BayesEntries
 from showthrough.requests.attack_entries.bcf import BcfEntries
 from showthrough.requests.attack_entries.differencing import DifferencingEntries
+from showthrough.requests.attack_entries.least_knowledge import LeastKnowledgeEntries
 
 ATTACKS: dict[str, type[AttackEntries]] = {
     "background": BackgroundEntries,
     "bayes": BayesEntries,
     "bcf": BcfEntries,
     "differencing": DifferencingEntries,
+    "least-knowledge": LeastKnowledgeEntries,
 }
 """By the name of the command."""
