@@ -23,6 +23,7 @@ from showthrough.errors import InputError, ParameterError
 from showthrough.inference.clock import Clock
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Told
+from showthrough.numerals import number_of
 from showthrough.progress import Progress
 from showthrough.register.locating import names_of
 from showthrough.register.populations import population_of
@@ -59,18 +60,18 @@ class Differencing(Outcome):
         told = ""
         if every.height:
             own = int(known["alone"].sum())
-            told = f"Of {_counts(every.height, 'hidden count')} {_are(known.height)} found exactly"
+            told = f"Of {number_of(every.height, 'hidden count')} {_are(known.height)} found exactly"
             told += f", {own} by one table alone. " if known.height else ". "
         group = small.filter("everybody").height
         told += (
-            f"{_counts(small.height, 'number') if small.height else 'No number'} of few persons that no table prints "
+            f"{number_of(small.height, 'number') if small.height else 'No number'} of few persons that no table prints "
         )
         told += "came out"
         told += f"; in {group} of these cells everybody has the same value." if group else "."
         rows = self.reasons.rows()
         told += "".join(f" {text}" if n == 1 else f" {text[:-1]} ({n} times)." for text, n in rows[:_SHOWN])
         rest = sum(n for _, n in rows[_SHOWN:])
-        return told + (f" {_counts(rest, 'number')} more by other tables." if rest else "")
+        return told + (f" {number_of(rest, 'number')} more by other tables." if rest else "")
 
     def private(self) -> pl.DataFrame:
         """The cells, and behind them the people."""
@@ -93,10 +94,6 @@ class Differencing(Outcome):
 
 def _are(number: int) -> str:
     return f"{number or 'none'} {'is' if number <= 1 else 'are'}"
-
-
-def _counts(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def differencing(
@@ -137,7 +134,7 @@ def differencing(
         counted.append(({"persons who are": "in the register with a value that is proven"}, people.height, named))
         alone.append(({"persons who are": counted[-1][0]["persons who are"]}, int(people["alone"].sum()), named))
     threat = Threat(
-        f"{_counts(len(given), 'table')} of counts, with their totals and hidden counts",
+        f"{number_of(len(given), 'table')} of counts, with their totals and hidden counts",
         f"numbers of up to {few} persons that no table prints, and what hidden counts stand for",
         "that the tables count the same persons, everybody whom their cells cover, and that all counts are right; "
         "of persons in small cells the least number is told",
