@@ -29,7 +29,7 @@ from showthrough.anonymizers.group_loss import cost, merge_alike
 from showthrough.anonymizers.local_recoding import local_recoding
 from showthrough.anonymizers.mdav import Feature, mdav
 from showthrough.anonymizers.mondrian import mondrian
-from showthrough.anonymizers.proximity import NumericProximity, ValueProximity
+from showthrough.anonymizers.near_rows import NumericProximity, ValueProximity
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.anonymizers.xcolor import xcolor

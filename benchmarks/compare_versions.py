@@ -27,7 +27,7 @@ from benchmarks.version_histories import Data, Judge, history
 
 ROOT = Path(__file__).resolve().parent.parent
 ALLOWED = 1e-9
-WORTH = ("not_converged", "undecided", "uncertified", "certified", "exact")
+WORTH = ("not_converged", "contradictory", "relaxed", "undecided", "uncertified", "certified", "exact")
 FAMILIES = ("bucketized", "located", "listed", "wide")
 
 Answer = dict[str, Any]
@@ -111,7 +111,7 @@ class Comparison:
             yield f"{new['status']} after {old['status']}"
         self.figures["status better"] += WORTH.index(new["status"]) > WORTH.index(old["status"])
         one, other = ({tuple(row[:3]): row[3] for row in said["p"]} for said in (old, new))
-        off = max((abs(one.get(k, 0.0) - other.get(k, 0.0)) for k in one.keys() | other.keys()), default=0.0)
+        off = max((abs((one.get(k) or 0.0) - (other.get(k) or 0.0)) for k in one.keys() | other.keys()), default=0.0)
         self.largest = max(self.largest, off)
         if {k[:2] for k in one} != {k[:2] for k in other}:
             yield "other persons"

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from showthrough.release.reading import read_release as read_release
     from showthrough.release.release import Release as Release
     from showthrough.republishing.anonymize import anonymize as anonymize
+    from showthrough.requests.attack_all import attack_all as attack_all
     from showthrough.table.hierarchy import Hierarchy as Hierarchy
     from showthrough.table.unpacking import unpacked_up_to as unpacked_up_to
 
@@ -100,6 +101,7 @@ _HOME = {
     "TCloseness": "showthrough.criteria.t_closeness",
     "Utility": "showthrough.measuring.measure",
     "WorstCase": "showthrough.criteria.worst_case",
+    "attack_all": "showthrough.requests.attack_all",
     "attacks": "showthrough.attacks",
     "audit": "showthrough.auditing.audit",
     "changes_between": "showthrough.register.changed",
@@ -151,6 +153,7 @@ __all__ = [
     "WorstCase",
     "__version__",
     "anonymize",
+    "attack_all",
     "attacks",
     "audit",
     "changes_between",

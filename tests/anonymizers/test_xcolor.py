@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from showthrough.anonymizers.proximity import ListedProximity, NumericProximity, ValueProximity
+from showthrough.anonymizers.near_rows import ListedProximity, NumericProximity, ValueProximity
 from showthrough.anonymizers.xcolor import allowed_neighbours, satisfiable, xcolor
 from showthrough.errors import InputError
 from tests.oracles import groupings

@@ -22,6 +22,9 @@ FILES = {
     "publish": {"cli.publish", "requests.publish", "report.publish"},
     # an attack, and how it is asked for
     **{name.replace("-", "_"): {f"{room}.{name.replace('-', '_')}" for room in ASKED} for name in ATTACKS},
+    # who fits which groups, who is inside: the machinery, and the attacks that ask just that
+    "linking": {"register.linking", *(f"{room}.linking" for room in ASKED)},
+    "membership": {"register.membership", *(f"{room}.membership" for room in ASKED)},
 }
 
 # The types of options are called like the parameters that they set, whatever else is called so.

@@ -187,3 +187,33 @@ def test_least_knowledge(home):
     wrong = run("attack", "least-knowledge", "D1.csv", *roles, "--kinds", "guessed")
     assert wrong.code == 2
     assert "kinds are some of known, excluded" in " ".join(wrong.err.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "persons"),
+    [
+        (["homogeneity", "--share", 0.5], [4]),
+        (["skewness", "--ratio", 1.2, "--matters", 30], [2]),
+        (["similarity", "--kinds", "kinds.csv"], [2]),
+        (["similarity", "--epsilon", 1], [2]),
+        (["proximity", "--epsilon", 1, "--limit", 0.9], [2]),
+        (["proximity", "--epsilon", 0.5, "--kinds", "kinds.csv", "--limit", 0.9], [2]),
+    ],
+)
+def test_attacks_on_groups(home, options, persons):
+    (home / "a.csv").write_text("id,g,v\n1,1,10\n2,1,11\n3,2,10\n4,2,30\n")
+    (home / "kinds.csv").write_text("10,small,*\n11,small,*\n30,large,*\n")
+    roles = ["--id", "id", "--group", "g", "--sensitive", "v"]
+    done = run("attack", *options, "a.csv", *roles, "--truth", "a.csv", "--json", "-", "--people", "p.csv")
+    assert (done.code, done.err) == (0, "")
+    assert [row["persons"] for row in json.loads(done.out)["rates"]] == persons
+    assert pl.read_csv("p.csv").height == 4
+    shown = run("attack", *options, "a.csv", *roles)
+    assert "baseline" in shown.out
+    assert "30" not in shown.out.replace("--matters 30", "")
+
+
+def test_similar_how(home):
+    done = run("attack", "similarity", "V.csv", *ROLES)
+    assert done.code == 2
+    assert "--kinds or --epsilon says which values are similar" in done.err

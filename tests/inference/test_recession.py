@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from showthrough import infer
-from showthrough.inference import recession, solving, support
+from showthrough.inference import closing, recession, solving, support
 from showthrough.inference.closing import close_by_flow
 from showthrough.inference.face import Face, WeighingStep
 from showthrough.inference.history import encode
@@ -40,10 +40,17 @@ def by_flow_alone(rels):
     return int(face.alive.sum())
 
 
-def test_flow_alone_misses_a_coupled_zero():
+def by_flow_between_releases_alone(rels, monkeypatch):
+    with monkeypatch.context() as without:
+        without.setattr(closing, "filled_releases", lambda _face: [])
+        return by_flow_alone(rels)
+
+
+def test_flow_between_releases_alone_misses_a_coupled_zero(monkeypatch):
     rels = releases(COUPLED)
     post = infer(rels)
-    assert post._solved.face.alive.sum() < by_flow_alone(rels)
+    assert post._solved.face.alive.sum() < by_flow_between_releases_alone(rels, monkeypatch)
+    assert post._solved.face.alive.sum() == by_flow_alone(rels)
     assert any(isinstance(step, WeighingStep) for step in post._solved.face.steps)
     limits = linear.bounds(COUPLED)
     assert set(post.to_frame().select("id", "value").rows()) == {p for p, (_, high) in limits.items() if high > 1e-7}
@@ -53,6 +60,11 @@ def test_flow_alone_misses_a_coupled_zero():
         assert proof.verify(rels)
         texts.append(str(post.explain(person, value, seconds=0)))
         assert len(str(proof)) <= len(texts[-1])
+
+
+def test_an_argument_with_weights_is_said_with_them():
+    post = infer(releases(dense_history(5)))
+    texts = [str(post.explain(person, value, seconds=0)) for person, value, *_ in post.proven().iter_rows()]
     assert any("with these weights" in text for text in texts)
 
 

@@ -16,7 +16,7 @@ from showthrough.register.leeway import Near
 from showthrough.register.locating import locate
 from showthrough.register.reader import Reader
 from showthrough.register.relaxing import relaxed
-from showthrough.register.truth import _own_groups
+from showthrough.register.truth import own_groups
 from showthrough.register.tying import tie
 from tests.histories import release
 from tests.register.instances import lists
@@ -82,7 +82,7 @@ def test_two_releases_that_contradict_by_nearest_centroids_agree_with_the_next_o
     wider = relaxed(strict, releases)
     assert consistent(releases, wider)
     for one in releases:
-        truth = _own_groups(one, one.name, wider.register, one.link)
+        truth = own_groups(one, one.name, wider.register, one.link)
         found = locate(one, one.name, wider.register, near=wider.leeway.near[one.name])
         assert share_correct(found.candidates, truth)[1] > 0.98
     assert len(wider.notes()) == 2

@@ -14,8 +14,8 @@ from showthrough.anonymizers.full_domain import full_domain
 from showthrough.anonymizers.local_recoding import local_recoding
 from showthrough.anonymizers.mdav import Feature, centroids, mdav
 from showthrough.anonymizers.mondrian import mondrian
+from showthrough.anonymizers.near_rows import NumericProximity, Proximity, ValueProximity
 from showthrough.anonymizers.outsiders import Population
-from showthrough.anonymizers.proximity import NumericProximity, Proximity, ValueProximity
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table

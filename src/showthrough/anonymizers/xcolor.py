@@ -16,7 +16,7 @@ from math import ceil, floor
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.proximity import Proximity
+from showthrough.anonymizers.near_rows import Proximity
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.ragged import offsets

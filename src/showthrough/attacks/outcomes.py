@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -45,6 +45,8 @@ class Outcome(Showable):
     """Columns of ``people`` that hold probabilities and can be scored; the last one is the baseline's."""
     by: tuple[str, ...] = ()
     """Columns of ``people`` that tell attackers apart."""
+    paired: ClassVar[bool] = False
+    """Whether each rate has its own baseline, of the same name, rather than one for all."""
     notes: tuple[str, ...] = ()
     """What was left out and why, in sentences with counts only."""
 
@@ -56,7 +58,11 @@ class Outcome(Showable):
         strange = next((name for name in asked if name not in self.beliefs), None)
         if strange is not None:
             raise InputError(f"There is no belief {strange!r}: the beliefs are {', '.join(self.beliefs)}.")
-        return score(self.people, asked, truth, by=self.by)
+        return score(self.believed(), asked, truth, by=self.by)
+
+    def believed(self) -> pl.DataFrame:
+        """The frame that holds the beliefs: a row per person and value."""
+        return self.people
 
     def as_dict(self) -> dict[str, Any]:
         """Counts and words as plain data for JSON."""
@@ -79,17 +85,21 @@ class Outcome(Showable):
     def lines(self) -> list[str]:
         """Every rate beside its baseline, in words."""
         keys = self.rates.columns[: self.rates.columns.index("persons")]
-        shared = [c for c in keys if c in self.baseline.columns[: self.baseline.columns.index("persons")]]
         found = []
         for row in self.rates.iter_rows(named=True):
-            same = self.baseline.filter(*(pl.col(c) == row[c] for c in shared))
-            if not same.height:  # it has names of its own
-                same = self.baseline.filter(*(pl.col(c) == row[c] for c in self.by if c in shared))
-            beside = ""
-            if same.height:
-                beside = f"; baseline {same['persons'][0]} of {same['of'][0]}"
+            baseline = self.beside(row)
+            beside = "" if baseline is None else f"; baseline {baseline[0]} of {baseline[1]}"
             found.append(f"{', '.join(str(row[c]) for c in keys)}: {row['persons']} of {row['of']} persons{beside}.")
         return found
+
+    def beside(self, rate: dict[str, Any]) -> tuple[int, int] | None:
+        """The baseline of one rate, a row of ``rates``: persons, and of how many."""
+        keys = self.rates.columns[: self.rates.columns.index("persons")]
+        shared = [c for c in keys if c in self.baseline.columns[: self.baseline.columns.index("persons")]]
+        same = self.baseline.filter(*(pl.col(c) == rate[c] for c in shared))
+        if not same.height and not self.paired:
+            same = self.baseline.filter(*(pl.col(c) == rate[c] for c in self.by if c in shared))
+        return (same["persons"][0], same["of"][0]) if same.height else None
 
     def __str__(self) -> str:
         told = [f"Attack {self.attack}. {self.threat}", *self.lines(), self.said, *self.notes]

@@ -106,7 +106,7 @@ def score(people: pl.DataFrame, beliefs: Sequence[str], truth: Any, *, by: Seque
     ``truth`` is a frame of id and value. Persons whose belief is not defined (null) or whose true value is not known do
     not count for it.
     """
-    true = _truth(truth)
+    true = true_values(truth).rename({"value": "_true"})
     text = people.with_columns(pl.col("id").cast(pl.String), pl.col("value").cast(pl.String).alias("_value"))
     joined = text.join(true, on="id", how="inner")
     if people.height and not joined.height:
@@ -127,11 +127,12 @@ def score(people: pl.DataFrame, beliefs: Sequence[str], truth: Any, *, by: Seque
     return Score(pl.DataFrame(rows), pl.DataFrame(steps), unknown)
 
 
-def _truth(given: Any) -> pl.DataFrame:
+def true_values(given: Any) -> pl.DataFrame:
+    """The truth as text: id and value, one row per person of whom it is known."""
     frame = to_polars(given)
     need_columns(frame, ["id", "value"], "The truth")
     parts = {c: scalar(frame[c], f"The truth: column {c!r}").cast(pl.String) for c in ("id", "value")}
-    found = pl.DataFrame(parts).drop_nulls().rename({"value": "_true"})
+    found = pl.DataFrame(parts).drop_nulls()
     if found["id"].n_unique() < found.height:
         raise InputError("The truth names somebody twice: it has one row per person.")
     return found

@@ -16,6 +16,7 @@ import typer
 
 from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live
+from showthrough.cli.interrupts import ending_early
 from showthrough.requests.attack_entries import ATTACKS
 from showthrough.requests.attack_entries.base import AttackEntries, Choice
 from showthrough.table.entries import hints
@@ -119,24 +120,52 @@ def _command(name: str, kind: type[AttackEntries]) -> Callable[..., None]:
 
     paths: dict[str, tuple[Any, Any]] = {"paths": (_ONE if kind.one else _MANY, Parameter.empty)}
     every = {**paths, **_own(kind), **_READ, **(_SEED if kind.samples else {}), **_WRITTEN}
+    command.__doc__ = kind.__doc__
+    return _declared(command, every)
+
+
+def _declared(command: Callable[..., None], every: Mapping[str, tuple[Any, Any]]) -> Callable[..., None]:
+    """A command with its options where Typer looks for them."""
     listed = [
         Parameter(one, Parameter.KEYWORD_ONLY, default=default, annotation=kind_of)
         for one, (kind_of, default) in every.items()
     ]
     vars(command)["__signature__"] = Signature(listed, return_annotation=None)
     command.__annotations__ = {one: kind_of for one, (kind_of, _) in every.items()}
-    command.__doc__ = kind.__doc__
     return command
+
+
+def _all() -> Callable[..., None]:
+    """The command of all attacks together."""
+
+    def command(**chosen: Any) -> None:
+        """All attacks that can run on what is given, in one table; and why the others could not."""
+        with errors_as_sentences(), unpacked_up_to(chosen["unpacked"]):
+            from showthrough.cli.output import deliver_all_attacks
+            from showthrough.cli.writing import check_targets
+            from showthrough.requests.attack_all import AllAttacksRequest, run_all_attacks
+
+            json, quiet = chosen["json"], chosen["quiet"]
+            request = _asked(AllAttacksRequest, chosen, {})
+            check_targets([] if json in (None, "-") else [Path(str(json))], [*chosen["paths"], *request.files()])
+            with live(quiet=quiet) as progress, ending_early(progress):
+                result = run_all_attacks(request, progress)
+            deliver_all_attacks(result, json, quiet=quiet)
+
+    timed = {**_READ, "seconds": (Annotated[float, typer.Option(min=0, help="Time for all of them.")], 600.0)}
+    written = {name: option for name, option in _WRITTEN.items() if name != "people"}
+    return _declared(command, {"paths": (_MANY, Parameter.empty), **timed, **_SEED, **written})
 
 
 def _run(name: str, chosen: Mapping[str, Any]) -> None:
     """Run an attack that was asked for, unless its targets are in the way, and hand out what it found."""
     from showthrough.cli.output import deliver_attack
     from showthrough.cli.writing import check_targets
-    from showthrough.requests.attack import run_attack
+    from showthrough.requests.attack import AttackRequest, run_attack
 
     people, json, quiet = chosen["people"], chosen["json"], chosen["quiet"]
-    request = _request(name, chosen)
+    own = {"attack": name, "options": _options(ATTACKS[name], chosen)}
+    request = _asked(AttackRequest, chosen, own)
     targets = [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
     check_targets(targets, [*chosen["paths"], *request.files()])
     with live(quiet=quiet) as progress:
@@ -144,11 +173,10 @@ def _run(name: str, chosen: Mapping[str, Any]) -> None:
     deliver_attack(result, json, people, quiet=quiet)
 
 
-def _request(name: str, chosen: Mapping[str, Any]) -> Any:
-    """Options as a request."""
+def _asked(kind: Any, chosen: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+    """Options as a request of some kind, with entries of its own."""
     from showthrough.cli.inputs import columns, history_file, marks, pairs, releases
     from showthrough.register.history_file import HistoryEntries
-    from showthrough.requests.attack import AttackRequest
 
     register, truth, totals = chosen["register"], chosen["truth"], chosen["totals"]
     shared: dict[str, Any] = {
@@ -160,18 +188,17 @@ def _request(name: str, chosen: Mapping[str, Any]) -> Any:
         "hierarchies": pairs("hierarchy", chosen["hierarchy"]),
     }
     asked: dict[str, Any] = {
-        "attack": name,
-        "options": _options(ATTACKS[name], chosen),
+        **own,
         "truth": None if truth is None else str(truth),
         "seconds": chosen["seconds"],
         "seed": chosen.get("seed", 0),
     }
     told = history_file(chosen["paths"], [*shared.values(), chosen["values"], register])
     if told is not None:
-        return AttackRequest.of_history(HistoryEntries.read(told), asked)
+        return kind.of_history(HistoryEntries.read(told), asked)
     known = None if register is None else {"file": str(register), "only_published": True}
     listed = releases(chosen["paths"], chosen["values"])
-    return AttackRequest.from_dict({"release": listed, "register": known, **shared, **asked})
+    return kind.from_dict({"release": listed, "register": known, **shared, **asked})
 
 
 def _options(kind: type[AttackEntries], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,3 +220,4 @@ def _options(kind: type[AttackEntries], chosen: Mapping[str, Any]) -> dict[str, 
 
 for _name, _kind in ATTACKS.items():
     app.command(_name)(_command(_name, _kind))
+app.command("all")(_all())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,12 +32,14 @@ if TYPE_CHECKING:
     from showthrough.policy.decision import Verdict
     from showthrough.report.check import CheckContent
     from showthrough.requests.attack import AttackResult
+    from showthrough.requests.attack_all import AllAttacks
     from showthrough.requests.audit import AuditResult
     from showthrough.requests.check import CheckResult
     from showthrough.requests.explain import ExplainResult
     from showthrough.requests.publish import CompareResult, PublishResult
     from showthrough.requests.understand import Understood
 
+PARAMETERS = re.compile(r"\b([a-z_]+)=")
 _FORMATS: Mapping[str, Callable[[Judgement], bytes]] = {"junit": junit, "sarif": sarif, "markdown": markdown}
 
 REPORTS = {"internal": ", holds ids and proofs: keep it private", "shareable": ", counts only"}
@@ -226,6 +229,19 @@ def deliver_attack(result: AttackResult, json: str | None, people: Path | None, 
     sys.stdout.flush()
     files = [] if json in (None, "-") else [(Path(str(json)), as_json(result.as_dict()), False)]
     write_together(files, None if people is None else (people, [escaped(result.outcome.private())]))
+
+
+def deliver_all_attacks(result: AllAttacks, json: str | None, *, quiet: bool) -> None:
+    """One table to the terminal, or one object as JSON; sentences speak of options."""
+    told = {name: as_options(why, PARAMETERS.findall(why)) for name, why in result.not_run.items()}
+    content = {**result.as_dict(), "not_run": told}
+    if json == "-":
+        print_bytes(as_json(content))
+    elif not quiet:
+        attack_terminal.show_all_attacks(out(), result.table, result.scores, told)
+    sys.stdout.flush()
+    if json not in (None, "-"):
+        write_together([(Path(str(json)), as_json(content), False)])
 
 
 def deliver_person(result: ExplainResult, json: str | None, *, quiet: bool) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from showthrough.inference import barrier, newton
 from showthrough.inference.clock import Clock
-from showthrough.inference.kernel import Leeway
+from showthrough.inference.kernel import Softness
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Reals
 
@@ -20,7 +20,7 @@ def approach(problem: Reduced, start: Reals | None, damping: Reals, clock: Clock
     tau = barrier.FIRST if start is None else _NEAR
     while True:
         found = newton.solve(
-            problem, start=mu, damping=damping, most=newton.Effort(_STEPS), leeway=Leeway(tau=tau), clock=clock
+            problem, start=mu, damping=damping, most=newton.Effort(_STEPS), softness=Softness(tau=tau), clock=clock
         )
         resting = barrier.Barrier(problem.rows, tau).resting(found.mu)
         mu = np.where(resting, found.mu / barrier.FALL, found.mu)

@@ -56,7 +56,7 @@ class Barrier:
         asked = np.where(mu >= 0, s, width - s)
         near, far = np.maximum(s, _FLOOR), np.maximum(width - s, _FLOOR)
         logs = np.where(self.wide, np.log(near) + np.log(far), 0.0)
-        with np.errstate(over="ignore"):  # an end that is all but reached has no curvature
+        with np.errstate(over="ignore", divide="ignore"):  # an end that is all but reached has no curvature
             bend = np.where(self.wide, 1.0 / (self.tau / near**2 + self.tau / far**2), 0.0)
         return Walled(asked, asked * mu - self.tau * logs, bend)
 

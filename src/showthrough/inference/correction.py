@@ -197,11 +197,10 @@ class _Correction:
         """
         kernel, best = self.kernel, self.mu + self.kernel.projected(self.mu, direction, self.given.g)
         least = self.gap(x, best)
-        lengths = (0.0, *_LONGER) if kernel.upper is None else ()
-        for length in lengths:
+        for length in (0.0, *_LONGER):
             if not (least > CLOSED).any():
                 break
-            further = self.mu + length * direction
+            further = self.mu + kernel.projected(self.mu, length * direction, self.given.g)
             gap = self.gap(x, further)
             better = gap < least
             best = np.where(kernel.on_rows(better), further, best)

@@ -266,6 +266,10 @@ def forced(alive: Flags, pair: PairFlow, free: Remaining) -> Forced:
         return Forced(zero, one, tight, tight, tight)
     size = problem.rows.size
     height = level[:size] - level[size + pair.node_value[:size]]
+    used = np.zeros(pair.nodes, dtype=bool)
+    used[pair.tail] = used[pair.head] = True
+    used[pair.spare[above]] = False
+    height[~used[:size]] = 0  # nobody is left there
     side = np.select([problem.row_release == pair.first, problem.row_release == pair.second], [1, -1], 0)
     rows = np.flatnonzero(side * height)
     return Forced(zero, one, tight, rows, (side * height)[rows])

@@ -40,7 +40,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Leeway:
+class Softness:
     """How rows may miss their counts while the method is on its way.
 
     With ``ease`` F has ease·mu²/2 more in every row: at its minimum counts are missed by −ease·mu. With ``tau`` ranges
@@ -51,23 +51,23 @@ class Leeway:
     tau: float = 0.0
 
 
-NONE = Leeway()
+NONE = Softness()
 
 
 class Kernel:
     """The passes over the variables that everything is made of, counted, and sums over components."""
 
-    def __init__(self, problem: Reduced, sweeps: Sweeps | None = None, *, leeway: Leeway = NONE) -> None:
+    def __init__(self, problem: Reduced, sweeps: Sweeps | None = None, *, softness: Softness = NONE) -> None:
         self.problem = problem
         self.sweeps = problem.sweeps if sweeps is None else sweeps
         self.count = problem.rows.lower.astype(np.float64)
-        self.barrier = Barrier(problem.rows, leeway.tau) if leeway.tau and not problem.rows.exact else None
+        self.barrier = Barrier(problem.rows, softness.tau) if softness.tau and not problem.rows.exact else None
         hard = self.barrier is None and not problem.rows.exact
         self.upper = problem.rows.upper.astype(np.float64) if hard else None
         self.component_rows = np.bincount(problem.row_component, minlength=problem.components)
         self.component_start = starts(self.component_rows)[:-1]
         self.spread, self.gather, self.mass = self.sweeps.spread, self.sweeps.gather, self.sweeps.mass
-        self.tangent, self.ease = self.sweeps.tangent, leeway.ease
+        self.tangent, self.ease = self.sweeps.tangent, softness.ease
         self.stretches = stretches(problem.row_component, self.component_start)
         self.passes = 0
 

@@ -27,13 +27,15 @@ import numpy as np
 
 from showthrough.inference.clock import Clock
 from showthrough.inference.gradients import System
-from showthrough.inference.kernel import NONE, Kernel, Leeway, Point
+from showthrough.inference.kernel import NONE, Kernel, Point, Softness
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals
 from showthrough.table.ragged import starts
 
 RESIDUAL = 2e-6  # persons, before the final correction, whose error is the square of it
 NATS = 1e-10
+_FINE, _FINE_NATS = 1e-9, 1e-16
+_LARGE = 2000  # rows of a component
 _ON_THE_WAY = 1e-3  # nats
 _SCALING_PASSES = 6
 _REACH = 3.0
@@ -77,14 +79,14 @@ def solve(
     start: Reals | None = None,
     damping: Reals | None = None,
     most: Effort = Effort(),  # noqa: B008 - frozen
-    leeway: Leeway = NONE,
+    softness: Softness = NONE,
     clock: Clock | None = None,
     tell: Callable[[Flags], None] = lambda _converged: None,
 ) -> Solution:
     """Minimise F in every component, with as much effort as is allowed at most.
 
     ``start`` and ``damping`` [rows] are where an earlier solution stopped; ``tell`` hears who has converged. With
-    ``leeway`` counts give way.
+    ``softness`` counts give way.
     """
     clock = clock or Clock()
     step, converged = np.zeros(problem.rows.size), np.zeros(problem.components, dtype=bool)
@@ -94,7 +96,7 @@ def solve(
     mu, passes = _scaled(problem) if start is None else (start.copy(), 0)
     damped = np.zeros(problem.rows.size) if damping is None else damping.copy()
     active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows.size), 0
-    kernel = Kernel(part, leeway=leeway)
+    kernel = Kernel(part, softness=softness)
     here = kernel.at(mu)
     while True:
         diagonal = kernel.diagonal(here.x)
@@ -109,7 +111,7 @@ def solve(
             own = keep[part.row_component]
             rows, active, diagonal, here = rows[own], active[keep], diagonal[own], here.restricted(part, keep)
             part, passes = part.restrict(keep), passes + kernel.passes
-            kernel = Kernel(part, leeway=leeway)
+            kernel = Kernel(part, softness=softness)
         move = _newton_step(kernel, mu[rows], here, (diagonal, damped[rows][kernel.component_start]), clock)
         step[rows], here, damped[rows] = move.once, move.there, kernel.on_rows(move.damping)
         mu[rows] += move.step
@@ -136,12 +138,17 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
 
 
 def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> tuple[Flags, Flags]:
-    """Which components the linear correction can finish: what is missing is small in persons, and in nats too."""
+    """Which components the linear correction can finish: what is missing is small in persons, and in nats too.
+
+    In a large component one step more saves most of a correction that is dearer.
+    """
     with np.errstate(over="ignore"):  # a row that next to nothing moves: infinitely far is far
         nats = kernel.per_component(g**2 / np.maximum(diagonal, _FLOOR))
     scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.count, kernel.component_start))
-    near = kernel.largest(g) <= RESIDUAL * scale
-    return near, np.asarray(near & (nats <= NATS * scale))
+    missed = kernel.largest(g)
+    near = missed <= RESIDUAL * scale
+    fine = (missed <= _FINE * scale) & (nats <= _FINE_NATS * scale)
+    return near, np.where(kernel.component_rows > _LARGE, fine, near & (nats <= NATS * scale))
 
 
 def _follows(kernel: Kernel, here: Point, diagonal: Reals) -> tuple[Flags, Flags]:

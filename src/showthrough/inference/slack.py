@@ -16,7 +16,7 @@ import numpy as np
 from showthrough.inference import newton
 from showthrough.inference.clock import Clock
 from showthrough.inference.face import Contradicted, Face
-from showthrough.inference.kernel import Kernel, Leeway
+from showthrough.inference.kernel import Kernel, Softness
 from showthrough.inference.log import Log
 from showthrough.inference.problem import Part, Problem, select
 from showthrough.inference.program import program
@@ -41,8 +41,8 @@ def relaxed(problem: Problem, signatures: Flags, log: Log) -> Relaxed | None:
     if np.bincount(reduced.term_component, minlength=1).max(initial=0) > _PROGRAM:
         x, mu = np.zeros(problem.terms), np.zeros(problem.rows.size)
         damping = np.full(reduced.rows.size, newton.DAMPED)
-        most, leeway = newton.Effort(_STEPS), Leeway(ease=_EASE)
-        solution = newton.solve(reduced, damping=damping, most=most, leeway=leeway, clock=log.clock)
+        most, softness = newton.Effort(_STEPS), Softness(ease=_EASE)
+        solution = newton.solve(reduced, damping=damping, most=most, softness=softness, clock=log.clock)
         log.add(solution.newton_steps, solution.passes)
         x[part.terms] = reduced.undo(Kernel(reduced).softmax(solution.mu)[0], part.problem, everything)
         mu[part.rows] = reduced.undo_rows(solution.mu, part.problem)

@@ -11,8 +11,10 @@ import time
 import numpy as np
 
 from showthrough.inference import islands, newton, recession
+from showthrough.inference.approach import approach
 from showthrough.inference.closing import close_by_flow, propagate
 from showthrough.inference.correction import CLOSED, ENOUGH, Corrected, correct
+from showthrough.inference.crowding import take_crowded
 from showthrough.inference.face import Contradicted, Face, WeighingStep, inherited, take_over
 from showthrough.inference.log import Log
 from showthrough.inference.problem import select
@@ -30,6 +32,7 @@ _NEARLY = 20  # steps without a find before counts that are met are enough to tr
 _FEW_VARIABLES = 100_000  # up to here looking for islands with a closed form costs more than it saves
 _LITTLE = 2000  # variables
 _GAIN = 0.5  # of the gap that is left: a correction that leaves more is the last
+_ASTRAY = 30  # Newton steps without a find before asking anew which ends of ranges are reached
 _PROGRAMS = 6.0  # seconds for programs that make proofs of directions
 
 
@@ -115,6 +118,8 @@ class _Bursts:
         self.damping = np.full(face.problem.rows.size, newton.DAMPED)
         self.from_here: Reals | None = None  # [rows of the problem] multipliers after the first burst
         self.spent = 0  # steps without a find
+        self.astray = False  # whether it is time to ask which ends of ranges are reached
+        self.asked: int | None = None  # steps spent when that was asked last
         self.programs = _PROGRAMS
         self.waited, self.fruitless = 0, 0  # bursts since proofs were looked for, and how often in vain
         self.best: Corrected | None = None  # of the problem at work
@@ -160,15 +165,29 @@ class _Bursts:
                     burst = min(2 * burst, _LONGEST)
 
     def _burst(self, reduced: Reduced, steps: int) -> newton.Solution:
+        if self.astray and not reduced.rows.exact:
+            self._approach(reduced)
         rows, start = reduced.row_of, None if self.mu is None else self.mu[reduced.row_of]
         solution = newton.solve(
             reduced, start=start, damping=self.damping[rows], most=newton.Effort(steps, _PASSES), clock=self.clock,
             tell=lambda converged: self.log.tell(reduced, converged),
         )  # fmt: skip
         self.log.add(solution.newton_steps, solution.passes)
+        self._keep(reduced, solution)
+        self.astray = not solution.near.all() and (self.asked is None or self.spent >= self.asked + _ASTRAY)
+        return solution
+
+    def _approach(self, reduced: Reduced) -> None:
+        """Find out which ends of ranges are reached, from the beginning or from where the method was before."""
+        rows, start = reduced.row_of, None if self.mu is None or self.asked is None else self.mu[reduced.row_of]
+        solution = approach(reduced, start, np.full(rows.size, newton.DAMPED), self.clock)
+        self.log.add(solution.newton_steps, solution.passes)
+        self._keep(reduced, solution)
+        self.astray, self.asked = False, self.spent
+
+    def _keep(self, reduced: Reduced, solution: newton.Solution) -> None:
         self.mu = reduced.undo_rows(solution.mu, self.face.problem)
         self.damping = reduced.undo_rows(solution.damping, self.face.problem)
-        return solution
 
     def _refuse_overfull(self, reduced: Reduced, solution: newton.Solution) -> None:
         """Where the counts contradict each other Newton's method runs off, and the way it goes is the proof."""
@@ -201,6 +220,8 @@ class _Bursts:
 
     def _take_falling(self, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
         """Exclude what the direction proves to be zero; say whether it was anything."""
+        if take_crowded(self.face, reduced, (mu, direction), self.clock):
+            return True
         x, _ = reduced.sweeps.softmax(mu)
         programs = self.clock.at_most(self.programs)
         began = time.monotonic()

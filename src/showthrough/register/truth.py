@@ -44,7 +44,7 @@ def beside_truth(
             continue
         own, share = pl.lit(None, dtype=pl.Int64), pl.lit(None, dtype=pl.Float64)
         if name in truth and register is not None:
-            groups = _own_groups(release, name, register, to_polars(truth[name]))
+            groups = own_groups(release, name, register, to_polars(truth[name]))
             alone, among = share_correct(locate(release, name, register).candidates, groups)
             shares = {ONE: alone, SEVERAL: among - alone}
             share = pl.col("fits").replace_strict(shares, default=0.0, return_dtype=pl.Float64)
@@ -53,7 +53,7 @@ def beside_truth(
     return pl.concat(frames) if frames else None
 
 
-def _own_groups(release: Release, name: str, register: Register, frame: pl.DataFrame) -> npt.NDArray[np.int64]:
+def own_groups(release: Release, name: str, register: Register, frame: pl.DataFrame) -> npt.NDArray[np.int64]:
     """[register] the group of each person as a position among the labels; −1 for those in none."""
     where = f"The truth about {name}"
     need_columns(frame, ["id", "group"], where)

@@ -56,7 +56,8 @@ def tied(releases: Sequence[Release], names: Sequence[str], reader: Reader) -> l
     home: list[int] = []  # of a margin the place of its table, if that is there
     for k, (name, release) in enumerate(zip(names, releases, strict=True)):
         table = release if release.part_of is None else release.part_of.leaves
-        home.append(next((at for at, other in enumerate(releases[:k]) if other is table), k))
+        again = enumerate(releases[:k]) if release.part_of is not None else ()  # the same table twice is two releases
+        home.append(next((at for at, other in again if other is table), k))
         own = name if release.part_of is None else table.name or name
         found.append(found[home[k]] if home[k] < k else tie(table, own, reader))
     found = share_members(releases, names, found)

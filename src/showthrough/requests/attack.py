@@ -23,15 +23,13 @@ from showthrough.table.files import read_table
 
 
 @dataclass(frozen=True)
-class AttackRequest(HistoryEntries):
-    """A history, the name of an attack, and the options of that attack.
+class AttackedEntries(HistoryEntries):
+    """A history, and what all attacks take.
 
     ``truth`` is the publisher's own table: the releases' columns of id and value, or id and value. ``seconds`` bound
     each inference, ``seed`` is that of attacks that sample.
     """
 
-    attack: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
     truth: str | None = None
     seconds: float = SECONDS
     seed: int = 0
@@ -41,34 +39,20 @@ class AttackRequest(HistoryEntries):
         """An attack on what a history file names."""
         return cls(**{f.name: getattr(told, f.name) for f in fields(HistoryEntries)}, **asked)
 
-    @property
-    def entries(self) -> AttackEntries:
-        """The options, checked."""
-        return ATTACKS[self.attack].from_dict(self.options)
-
     def under(self, folder: Path) -> Self:
         """The same with paths seen from a folder."""
-        choices = ATTACKS[self.attack].choices()
-        moved = {
-            name: _under(given, folder) if name in choices and choices[name].file else given
-            for name, given in self.options.items()
-        }
         truth = None if self.truth is None else os.fspath(folder / self.truth)
-        return replace(super().under(folder), options=moved, truth=truth)
+        return replace(super().under(folder), truth=truth)
 
     def files(self) -> list[Path]:
         """All files and folders that are read."""
-        return [*super().files(), *self.entries.files(), *([] if self.truth is None else [Path(self.truth)])]
+        return [*super().files(), *([] if self.truth is None else [Path(self.truth)])]
 
     def check(self) -> None:
-        """A known attack, options that are its own, and as many releases as it takes."""
+        """Numbers in their ranges."""
         super().check()
         between("seconds", self.seconds, 0)
         between("seed", self.seed, 0)
-        if self.attack not in ATTACKS:
-            raise FieldError("attack", f"is one of {', '.join(ATTACKS)}.")
-        if self.entries.one and len(self.release) != 1:
-            raise FieldError("release", "is one release: this attack looks at one at a time.")
 
     def given(self, tell: Progress) -> Attacked:
         """What the request names, read."""
@@ -82,6 +66,40 @@ class AttackRequest(HistoryEntries):
             value = next((r.sensitive for r in told if r.sensitive in table.columns), told[0].sensitive)
             truth = as_truth(table, next((c for c in ids if c is not None), None), value)
         return Attacked(tuple(releases), register, truth, self.seconds, self.seed, tell, self.encoding, self.id)
+
+
+@dataclass(frozen=True)
+class AttackRequest(AttackedEntries):
+    """A history, the name of an attack, and the options of that attack."""
+
+    attack: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> AttackEntries:
+        """The options, checked."""
+        return ATTACKS[self.attack].from_dict(self.options)
+
+    def under(self, folder: Path) -> Self:
+        """The same with paths seen from a folder."""
+        choices = ATTACKS[self.attack].choices()
+        moved = {
+            name: _under(given, folder) if name in choices and choices[name].file else given
+            for name, given in self.options.items()
+        }
+        return replace(super().under(folder), options=moved)
+
+    def files(self) -> list[Path]:
+        """All files and folders that are read."""
+        return [*super().files(), *self.entries.files()]
+
+    def check(self) -> None:
+        """A known attack, options that are its own, and as many releases as it takes."""
+        super().check()
+        if self.attack not in ATTACKS:
+            raise FieldError("attack", f"is one of {', '.join(ATTACKS)}.")
+        if self.entries.one and len(self.release) != 1:
+            raise FieldError("release", "is one release: this attack looks at one at a time.")
 
 
 def _under(given: Any, folder: Path) -> Any:
@@ -107,11 +125,12 @@ class AttackResult:
 
 def run_attack(request: AttackRequest, progress: Progress | Callable[[str], None] | None = None) -> AttackResult:
     """Read, attack, score."""
-    return attack_on(request.entries, request.given(Progress.of(progress)))
-
-
-def attack_on(entries: AttackEntries, given: Attacked) -> AttackResult:
-    """One attack on what was read, scored if it gives beliefs and the truth is known."""
+    entries, given = request.entries, request.given(Progress.of(progress))
     found = entries.run(given)
+    return AttackResult(found, scored(entries, found, given))
+
+
+def scored(entries: AttackEntries, found: Outcome, given: Attacked) -> Score | None:
+    """How right an attack is, if it gives beliefs and the truth is known."""
     truth = entries.truth(given) if found.beliefs else None
-    return AttackResult(found, None if truth is None else found.score(truth))
+    return None if truth is None else found.score(truth)

@@ -7,7 +7,14 @@ from showthrough.requests.attack_entries.base import AttackEntries
 from showthrough.requests.attack_entries.bayes import BayesEntries
 from showthrough.requests.attack_entries.bcf import BcfEntries
 from showthrough.requests.attack_entries.differencing import DifferencingEntries
+from showthrough.requests.attack_entries.homogeneity import HomogeneityEntries
+from showthrough.requests.attack_entries.intersection import IntersectionEntries
 from showthrough.requests.attack_entries.least_knowledge import LeastKnowledgeEntries
+from showthrough.requests.attack_entries.linking import LinkingEntries
+from showthrough.requests.attack_entries.membership import MembershipEntries
+from showthrough.requests.attack_entries.proximity import ProximityEntries
+from showthrough.requests.attack_entries.similarity import SimilarityEntries
+from showthrough.requests.attack_entries.skewness import SkewnessEntries
 
 ATTACKS: dict[str, type[AttackEntries]] = {
     "background": BackgroundEntries,
@@ -15,5 +22,12 @@ ATTACKS: dict[str, type[AttackEntries]] = {
     "bcf": BcfEntries,
     "differencing": DifferencingEntries,
     "least-knowledge": LeastKnowledgeEntries,
+    "intersection": IntersectionEntries,
+    "homogeneity": HomogeneityEntries,
+    "proximity": ProximityEntries,
+    "similarity": SimilarityEntries,
+    "skewness": SkewnessEntries,
+    "linking": LinkingEntries,
+    "membership": MembershipEntries,
 }
 """By the name of the command."""

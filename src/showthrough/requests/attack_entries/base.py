@@ -89,13 +89,11 @@ class AttackEntries(Entries):
         return found
 
     @classmethod
-    def unable(cls, given: Attacked) -> str:
+    def unable(cls, given: Attacked) -> str:  # noqa: ARG003 - most say more
         """Why it cannot run on what is given and its defaults, in one sentence; empty if it can."""
         needed = [f"{name}=" for name, said in cls.choices().items() if said.needed]
         if needed:
             return f"It needs {' and '.join(needed)}."
-        if cls.one and len(given.releases) > 1:
-            return "It looks at one release at a time."
         return ""
 
     def run(self, given: Attacked) -> Outcome:

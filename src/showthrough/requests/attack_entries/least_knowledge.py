@@ -34,6 +34,6 @@ class LeastKnowledgeEntries(AttackEntries):
             most=self.most,
             truth=given.truth,
             register=given.register,
-            seconds=self.search_seconds,
+            seconds=min(self.search_seconds, given.seconds),
             progress=given.tell,
         )
