@@ -72,7 +72,6 @@ KNOWN = {
     "anonymizers.table": {"high", "low", "strange[0]", "twice"},
     "attacks.background": {"many"},
     "attacks.bayes": {"theta"},
-    "attacks.bcf": {"lost"},
     "attacks.intersection": {"confidence", "given", "releases"},
     "attacks.near": {"epsilon"},
     "attacks.outcomes": {"strange"},

@@ -131,7 +131,7 @@ def test_hidden_characters_have_something_in_common():
 
 def test_what_is_refused():
     register = pl.DataFrame({"id": ["x"], "job": ["a"]})
-    with pytest.raises(ContradictionError, match="3 of the records of R2 have no counterpart in R1"):
+    with pytest.raises(ContradictionError, match="3 records of R2 cannot be found in R1"):
         st.attacks.bcf([R2, R1], register=register)
     with pytest.raises(InputError, match="two releases"):
         st.attacks.bcf([R1], register=register)

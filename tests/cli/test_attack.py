@@ -165,7 +165,7 @@ def test_bcf(home):
     assert "--register is missing" in " ".join(wrong.err.split())
     wrong = run("attack", "bcf", "R2.csv", "R1.csv", *roles, "--register", "who.csv")
     assert wrong.code == 2
-    assert "no counterpart" in " ".join(wrong.err.split())
+    assert "cannot be found in" in " ".join(wrong.err.split())
 
 
 def test_least_knowledge(home):

@@ -28,6 +28,7 @@ from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
 from showthrough.errors import ContradictionError, InputError
 from showthrough.inference.posterior import Told
+from showthrough.numerals import number_of
 from showthrough.progress import Progress
 from showthrough.register.locating import locate, names_of
 from showthrough.register.overlay import column_parts, covering, listed_cells
@@ -90,15 +91,8 @@ def bcf(releases: Sequence[Release], *, register: Any, progress: Told = None) ->
         "after it (backward)",
     )
     gone = people.filter(pl.all_horizontal(pl.col(c).is_null() for c in CRACKS))["id"].n_unique()
-    notes = (
-        (
-            f"{gone} persons of the register fit no group of some release."
-            if gone > 1
-            else "1 person of the register fits no group of some release.",
-        )
-        if gone
-        else ()
-    )
+    fit = "fits" if gone == 1 else "fit"
+    notes = (f"{number_of(gone, 'person')} of the register {fit} no group of some release.",) if gone else ()
     return Cracks(
         "bcf", threat, people if by else people.drop("earlier", "later"), counted, alone, (), by, notes, _left(people)
     )
@@ -176,8 +170,8 @@ class _Pair:
         lost = sum(own.left for own in self.buddies)
         if lost:
             raise ContradictionError(
-                f"{lost} of the records of {names[0]} have no counterpart in {names[1]}: in a history that only grows "
-                "nobody leaves and no value changes. Give the releases in order of publication."
+                f"{number_of(lost, 'record')} of {names[0]} cannot be found in {names[1]}: in a history that only "
+                "grows nobody leaves and no value changes. Give the releases in order of publication."
             )
 
     def people(self, earlier: Any, later: Any, tell: Progress) -> pl.DataFrame:
