@@ -22,37 +22,40 @@ from showthrough.inference.flow import route
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Ints, Reals
 
+_NEXT_TO_NOTHING = 10_000  # of the variables, one
+
 
 def take_crowded(face: Face, reduced: Reduced, hints: Sequence[Reals], clock: Clock) -> bool:
     """Exclude what full rows rule out, guided by figures of the rows that remain; says whether there was anything.
 
-    After the hints some rows are taken by chance, for as long as that finds more.
+    After the hints some rows are taken by chance, for as long as that finds more than next to nothing.
     """
     if not reduced.rows.sure.size:
         return False
-    rng, found = np.random.default_rng(0), False
+    rng, found = np.random.default_rng(0), 0
     tries = deque(hints)
     while tries and not clock.over:
         hint = tries.popleft()
-        if _take(face, reduced, hint):
-            found = True
+        taken = _take(face, reduced, hint)
+        found += taken
+        if taken > reduced.rows.variables // _NEXT_TO_NOTHING:
             tries.append(hint if tries else -rng.random(hint.size))
-    return found
+    return found > 0
 
 
-def _take(face: Face, reduced: Reduced, hint: Reals) -> bool:
+def _take(face: Face, reduced: Reduced, hint: Reals) -> int:
+    """How many terms one hint excludes."""
     found = _levels(face, reduced, hint)
     if found is None:
-        return False
+        return 0
     weights = np.zeros(face.problem.rows.size, dtype=np.int64)
     weights[reduced.row_of] = found
     weighed = face.weigh(weights)
     zeros = np.flatnonzero(weighed.zeros()) if weighed.proven else np.empty(0, dtype=np.int64)
-    if not zeros.size:
-        return False
-    rows = np.flatnonzero(found)
-    face.exclude(zeros, WeighingStep(reduced.row_of[rows], found[rows], _clusters(reduced, rows)))
-    return True
+    if zeros.size:
+        rows = np.flatnonzero(found)
+        face.exclude(zeros, WeighingStep(reduced.row_of[rows], found[rows], _clusters(reduced, rows)))
+    return int(zeros.size)
 
 
 def _levels(face: Face, reduced: Reduced, hint: Reals) -> Ints | None:
