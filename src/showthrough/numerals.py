@@ -21,3 +21,12 @@ def tenths(number: float) -> str:
     '4_977.8'
     """
     return f"{number:,.1f}".replace(",", THIN)
+
+
+def number_of(number: float, one: str) -> str:
+    """A whole number of things.
+
+    >>> number_of(1, "record"), number_of(0, "record"), number_of(12345, "group").replace(THIN, "_")
+    ('1 record', '0 records', '12_345 groups')
+    """
+    return f"{many(number)} {one}" if round(number) == 1 else f"{many(number)} {one}s"

@@ -207,8 +207,8 @@ def harmless(node: ast.expr) -> bool:
 
 
 SAYING = {
-    "_named", "says", "fspath", "get_args", "repr", "str", "map", "fromkeys", "lower", "null_count", "len", "index",
-    "count", "capitalize", "line", "message", "hints", "_json", "Path", "get", "next", "getattr", "_one_of",
+    "_named", "number_of", "says", "fspath", "get_args", "repr", "str", "map", "fromkeys", "lower", "null_count", "len",
+    "index", "count", "capitalize", "line", "message", "hints", "_json", "Path", "get", "next", "getattr", "_one_of",
     "_outputs", "n_unique",
 }  # fmt: skip
 """Functions of texts and counts."""

@@ -120,6 +120,75 @@ def test_a_history_file(home):
     assert "history file" in wrong.err
 
 
+def test_differencing(home):
+    told = {"none": 7, "asthma": 3, "diabetes": 1}
+    for name, age, counts in (("T1", "15-19", told), ("T2", "16-19", {k: v for k, v in told.items() if v > 1})):
+        pl.DataFrame({"age": [age] * len(counts), "ill": list(counts), "count": list(counts.values())}).write_csv(
+            f"{name}.csv"
+        )
+    pl.DataFrame({"id": [f"p{k}" for k in range(11)], "age": [15] + [17] * 10}).write_csv("school.csv")
+    roles = ["--sensitive", "ill", "--quasi", "age", "--register", "school.csv"]
+    done = run("attack", "differencing", "T1.csv", "T2.csv", *roles)
+    assert done.code == 2
+    assert "name its column of counts, --count." in " ".join(done.err.split())
+    roles += ["--count", "count"]
+    done = run("attack", "differencing", "T1.csv", "T2.csv", *roles, "--people", "cells.csv")
+    assert (done.code, done.err) == (0, "")
+    told = " ".join(done.out.split())
+    assert "T1 minus T2 leaves 1 person (2 times)." in told
+    for private in ("15-19", "diabetes", "p0"):
+        assert private not in told
+    cells = pl.read_csv("cells.csv")
+    assert cells["because"][0] == "T1 minus T2 leaves 1 person: 11 (15-19; T1) − 10 (16-19; T2) = 1."
+    assert cells.filter(pl.col("found") == "person").select("id", "value", "alone").rows() == [
+        ("p0", "diabetes", False)
+    ]
+    assert stat.S_IMODE(os.stat("cells.csv").st_mode) == 0o600
+    found = json.loads(run("attack", "differencing", "T1.csv", "T2.csv", *roles, "--json", "-").out)
+    assert (found["cells"]["unprinted"], found["cells"]["everybody"]) == (2, 1)
+    wrong = run("attack", "differencing", "T1.csv", "--few", 0, *roles)
+    assert wrong.code == 2
+
+
+def test_bcf(home):
+    pl.DataFrame({"job": ["{a, b}"] * 3, "ill": ["flu", "flu", "HIV"]}).write_csv("R1.csv")
+    pl.DataFrame({"job": ["{a}", "{a}", "{b}", "{b}"], "ill": ["flu", "HIV", "flu", "cold"]}).write_csv("R2.csv")
+    pl.DataFrame({"id": ["Al", "Bo"], "job": ["a", "b"]}).write_csv("who.csv")
+    roles = ["--sensitive", "ill", "--quasi", "job"]
+    done = run("attack", "bcf", "R1.csv", "R2.csv", *roles, "--register", "who.csv", "--people", "p.csv")
+    assert (done.code, done.err) == (0, "")
+    assert "Records that are left to a person, at least" in " ".join(done.out.split())
+    assert "Al" not in done.out.replace("All", "")
+    assert pl.read_csv("p.csv").select("id", "forward", "backward_exact").rows() == [("Al", 1, 2), ("Bo", 2, 1)]
+    wrong = run("attack", "bcf", "R1.csv", "R2.csv", *roles)
+    assert wrong.code == 2
+    assert "--register is missing" in " ".join(wrong.err.split())
+    wrong = run("attack", "bcf", "R2.csv", "R1.csv", *roles, "--register", "who.csv")
+    assert wrong.code == 2
+    assert "cannot be found in" in " ".join(wrong.err.split())
+
+
+def test_least_knowledge(home):
+    frame = pl.DataFrame({"id": list("1234"), "g": [1] * 4, "disease": ["Flu", "Flu", "HIV", "Cold"]})
+    frame.write_csv("D1.csv")
+    frame.drop("g").write_csv("raw.csv")
+    roles = ["--id", "id", "--sensitive", "disease", "--group", "g"]
+    done = run("attack", "least-knowledge", "D1.csv", *roles, "--people", "who.csv")
+    assert (done.code, done.err) == (0, "")
+    told = " ".join(done.out.split())
+    assert "are enough to make a reader certain of a value; no smaller set is: all of them were tried." in told
+    assert "2 statements (2 of the kind" in told
+    assert "Flu" not in told
+    assert pl.read_csv("who.csv").columns == ["id", "value", "p", "statement"]
+    options = ["--kinds", "known", "--person", "1", "--truth", "raw.csv"]
+    found = json.loads(run("attack", "least-knowledge", "D1.csv", *roles, *options, "--json", "-").out)
+    assert (found["size"], found["exact"], found["rates"][0]["persons"]) == (2, True, 1)
+    assert found["baseline"][0]["persons"] == 0
+    wrong = run("attack", "least-knowledge", "D1.csv", *roles, "--kinds", "guessed")
+    assert wrong.code == 2
+    assert "kinds are some of known, excluded" in " ".join(wrong.err.split())
+
+
 @pytest.mark.parametrize(
     ("options", "persons"),
     [

@@ -81,7 +81,7 @@ FAULTS = {
     "changed value": (lambda: two([(P[:2], ["a", "b"])], [(P[:2], ["c", "d"])]), "no value is in all", P[:1]),
     "no member can": (
         lambda: two([(P[:2], ["a", "b"])], [(P[:1], ["a"]), (P[1:3], ["a", "c"])]),
-        "1 time(s), but each of the 2 persons",
+        "1 time, but each of the 2 persons",
         P[:2],
     ),
     "counts clash": (lambda: two([THREE[0]], [THREE[1]]), "no assignment of values to persons fits", P[:3]),

@@ -102,3 +102,37 @@ def test_values_that_are_cells(home):
     roles = ("--id", "id", "--group", "g", "--sensitive", "age")
     done = run("audit", "A.csv", "B.csv", *roles, "--value-cells", "--json", "-")
     assert json.loads(done.out)["together"]["certain"] == 2
+
+
+def test_tables_of_one_population(home):
+    """Last week's hidden count is this week's less the new ones, if all count the same persons."""
+    for name, week, n in (("last", "<=10", "c"), ("this", "<=11", "3"), ("new", "11", "2")):
+        (home / f"{name}.csv").write_text(f"week,place,test,count\n{week},Aby,positive,{n}\n")
+    tables = [f"{name}.csv" for name in ("last", "this", "new")]
+    roles = ["--sensitive", "test", "--quasi", "week,place", "--count", "count", "--suppressed", "c=1-4"]
+    found = json.loads(run("attack", "differencing", *tables, *roles, "--population", "tested", "--json", "-").out)
+    assert found["cells"]["hidden_found"] == 1
+    (home / "who.csv").write_text("id,week,place\na,10,Aby\nb,11,Aby\nc,11,Aby\n")
+    done = run("audit", *tables, *roles, "--population", "tested", "--register", "who.csv", "--json", "-")
+    assert done.code == 0, done.err
+    (home / "history.toml").write_text(
+        'sensitive = "test"\nquasi = ["week", "place"]\ncount = "count"\nsuppressed = { c = [1, 4] }\n'
+        'population = "tested"\n\n'
+        + "\n".join(f'[[release]]\nfile = "{table}"\n' for table in tables)
+        + '\n[register]\nfile = "who.csv"\n'
+    )
+    again = run("audit", "history.toml", "--json", "-")
+    assert json.loads(again.out)["together"] == json.loads(done.out)["together"]
+    assert run("audit", "history.toml", "--population", "others").code == 2  # the file says it
+
+
+def test_a_check_reads_marks_and_says_what_it_needs(home):
+    roles = ("--sensitive", "disease", "--quasi", "region", "--count", "count", "--k", 2)
+    (home / "M.csv").write_text("region,disease,count\nA,Flu,3\nA,HIV,c\n")
+    done = run("check", "M.csv", *roles)
+    assert done.code == 2
+    assert "--suppressed MARK=1-4" in done.err
+    done = run("check", "M.csv", *roles, "--suppressed", "c=1-4")
+    assert done.code == 2
+    assert "a criterion needs a table with exact counts" in done.err
+    assert run("check", "M.csv", *roles, "--suppressed", "c=2-2").code == 0  # a mark for one number is exact

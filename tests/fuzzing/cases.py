@@ -5,30 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from showthrough.release.release import Release
-from tests.fuzzing import mutations
+from tests.fuzzing import informing, mutations
+from tests.fuzzing.case import BUCKETS, Case
 from tests.fuzzing.tables import Rows, World, write
-
-BUCKETS = ["--id", "pid", "--group", "group", "--sensitive", "disease"]
-
-
-@dataclass
-class Case:
-    """What is run where; ``outputs`` may appear or change."""
-
-    home: Path
-    argv: list[str]
-    outputs: list[str] = field(default_factory=list)
-
-    @property
-    def internal(self) -> bool:
-        """Whether the command may show data."""
-        return "internal" in self.argv or self.argv[:1] in (["demo"], ["explain"])
 
 
 def make(seed: int, number: int, home: Path) -> Case:
@@ -40,11 +24,15 @@ def make(seed: int, number: int, home: Path) -> Case:
         scenario = rng.choice(POLICIES)
     elif number % 10 == 8:
         scenario = explain_person
+    elif number % 10 == 3:
+        scenario = informing.audit_informed
+    elif number % 10 == 6:
+        scenario = informing.attacks
     case = scenario(world, home)
     for _ in range(rng.choice([0, 0, 1, 1, 1, 1, 2, 3])):
         spoil = mutations.files if rng.random() < 0.7 else mutations.options
         spoil(rng, case.home, case.argv)
-    if rng.random() < 0.1 and case.argv[0] not in ("policy", "ci", "explain"):
+    if rng.random() < 0.1 and case.argv[0] not in ("policy", "ci", "explain", "attack"):
         case.argv += ["--audience", "internal"]
     return case
 
@@ -294,4 +282,4 @@ SCENARIOS: list[Callable[[World, Path], Case]] = [
 ]  # fmt: skip
 """Drawn evenly; the demo takes no input and is tested beside."""
 POLICIES = [audit_policy, audit_policy, policy_commands]
-"""Every fifth case, so that the others stay what they are; every tenth explains a person."""
+"""Every fifth case, so that others stay what they are; of ten one explains a person, one knows more, one attacks."""

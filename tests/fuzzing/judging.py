@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.fuzzing.cases import Case
+from tests.fuzzing.case import Case
 from tests.fuzzing.marks import shown
 
 CODES = {0, 1, 2, 3, 4, 130}

@@ -29,7 +29,8 @@ from unittest import mock
 import showthrough
 from showthrough import errors
 from showthrough.cli.main import main
-from tests.fuzzing.cases import Case, make
+from tests.fuzzing.case import Case
+from tests.fuzzing.cases import make
 from tests.fuzzing.judging import Ran, faults, listing
 
 MEMORY = 3 * 2**30  # bytes of address space beyond what is mapped at the start

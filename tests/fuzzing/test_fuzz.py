@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzzing.cases import Case, make
+from tests.fuzzing.case import Case
+from tests.fuzzing.cases import make
 from tests.fuzzing.judging import Ran, faults, listing
 
 ROOT = Path(__file__).parents[2]

@@ -164,3 +164,13 @@ def test_a_share_of_nobody_is_refused():
 def test_knowledge_is_a_list_of_statements(given):
     with refusing(InputError, "knowledge is a list of statements"):
         st.infer(releases(FIGURE1), knowledge=given)
+
+
+def test_a_value_that_is_said_twice_counts_once():
+    """Found by the fuzzer: one of b and b weighed b twice, so that half of it was enough."""
+    rows = {"id": ["1", "2", "3"], "g": [0, 0, 0], "v": ["7", "8", "8"]}
+    release = st.Release.bucketized(rows, id="id", sensitive="v", group="g")
+    for said in (["7", "7"], ["7", 7], ["7"]):
+        assert st.infer(release, knowledge=st.knowledge.one_of("2", said)).of("2") == {"7": 1.0}
+    clash = [st.knowledge.excluded("1", "8"), st.knowledge.one_of("2", ["7", "7"])]
+    assert len(st.infer(release, knowledge=clash).contradictions) == 1

@@ -73,7 +73,7 @@ def test_rows_are_found_in_a_release_by_id():
     found = measure(grouping, k=2)
     assert (found.groups, found.suppressed, found.c_avg, found.discernibility) == (1, 1, 1.0, 4 + 3)
     assert found.gcp_set == pytest.approx((2 * 2 / 3 + 1) / 3)
-    assert "1 groups of 2.0 rows on average, 1 of 3 rows suppressed" in str(found)
+    assert "1 group of 2.0 rows on average, 1 of 3 rows suppressed" in str(found)
 
 
 def table(seed: int, rows: int = 300) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from typing import Any
 from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criterion import Check
 from showthrough.measuring.measure import Utility
+from showthrough.numerals import number_of
 from showthrough.table.frozen import Frozen
 
 
@@ -44,5 +45,6 @@ class Made:
             )
             lines.insert(0, f"{lead or 'Cost: '}{self.utility}")
         if self.incomplete:
-            lines.append(f"{self.incomplete} rows with empty cells were left out.")
+            were = "was" if self.incomplete == 1 else "were"
+            lines.append(f"{number_of(self.incomplete, 'row')} with empty cells {were} left out.")
         return "\n".join(lines)

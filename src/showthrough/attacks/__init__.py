@@ -2,6 +2,8 @@
 
 from showthrough.attacks.background import Background, background
 from showthrough.attacks.bayes import bayes
+from showthrough.attacks.bcf import Cracks, bcf
+from showthrough.attacks.differencing import Differencing, differencing
 from showthrough.attacks.homogeneity import homogeneity
 from showthrough.attacks.intersection import Intersection, intersection
 from showthrough.attacks.least_knowledge import LeastKnowledge, least_knowledge
@@ -15,6 +17,8 @@ from showthrough.attacks.statistics import Score
 
 __all__ = [
     "Background",
+    "Cracks",
+    "Differencing",
     "Intersection",
     "LeastKnowledge",
     "Outcome",
@@ -23,6 +27,8 @@ __all__ = [
     "Threat",
     "background",
     "bayes",
+    "bcf",
+    "differencing",
     "homogeneity",
     "intersection",
     "least_knowledge",

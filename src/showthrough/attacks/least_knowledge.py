@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from showthrough.attacks.outcomes import Outcome, Threat
+from showthrough.attacks.statistics import rates
 from showthrough.attacks.tied_persons import Island, islands
 from showthrough.errors import ContradictionError, InputError, LongProofError, NotProvenError, ParameterError
 from showthrough.inference.infer import infer
@@ -25,32 +28,32 @@ from showthrough.inference.proof import Proof
 from showthrough.knowledge.statement import Statement, excluded, known
 from showthrough.progress import Progress
 from showthrough.release.release import Release
-from showthrough.showing import Showable
 from showthrough.table.frames import need_columns, to_polars
 
 KINDS = ("known", "excluded")
 _ROUNDING = 1e-9
+_PEOPLE = {"id": pl.String, "value": pl.String, "p": pl.Float64, "statement": pl.String}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LeastKnowledge(Showable):
+class LeastKnowledge(Outcome):
     """How few statements make somebody certain, or likelier than the limit."""
 
-    size: int | None
+    size: int | None = None
     """The fewest statements that are known to do; None if none were found."""
-    at_least: int
+    at_least: int = 0
     """Fewer than this were all tried and do not."""
-    statements: tuple[Statement, ...]
+    statements: tuple[Statement, ...] = ()
     """The statements (internal)."""
-    id: Any
+    id: Any = None
     """Whom they give away (internal)."""
-    value: Any
-    p: float | None
-    proof: Proof | None
+    value: Any = None
+    p: float | None = None
+    proof: Proof | None = None
     """Why the value is certain then (internal), where it is."""
-    tried: int
+    tried: int = 0
     """How many sets were looked at."""
-    goal: str
+    goal: str = ""
 
     @property
     def exact(self) -> bool:
@@ -73,10 +76,15 @@ class LeastKnowledge(Showable):
             return f"{lead}; no smaller set is: all of them were tried."
         return f"{lead}. That is a bound: sets of fewer than {self.at_least} were all tried, others were not."
 
+    @property
+    def said(self) -> str:
+        """The answer in counts."""
+        return self.sentence
+
     def as_dict(self) -> dict[str, Any]:
         """Counts and words as plain data for JSON: nobody is named."""
         told = {"size": self.size, "at_least": self.at_least, "exact": self.exact, "tried": self.tried}
-        return {**told, "p": self.p, "sentence": self.sentence}
+        return {**super().as_dict(), **told, "p": self.p, "sentence": self.sentence}
 
     def __str__(self) -> str:
         return self.sentence
@@ -251,17 +259,33 @@ class _SetSearch:
         proof = None
         with contextlib.suppress(NotProvenError, LongProofError):
             proof = hit.post.explain(hit.id, hit.value, most_steps=200)
-        return LeastKnowledge(
-            len(hit.statements),
-            at_least,
-            hit.statements,
-            hit.id,
-            hit.value,
-            hit.p,
-            proof,
-            self._tried,
-            self._goal(),
+        return self._outcome(at_least, hit, proof)
+
+    def _outcome(self, at_least: int, hit: _Hit | None = None, proof: Proof | None = None) -> LeastKnowledge:
+        """The answer in the shape of all attacks: the baseline is a reader who knows nothing besides."""
+        largest = self._base.largest()
+        over = self._base.certain() if self._limit == 1 else np.nan_to_num(largest) > self._limit + _ROUNDING
+        statements = () if hit is None else hit.statements
+        found = None if hit is None else (str(hit.id), str(hit.value), hit.p)
+        said: list[str | None] = [str(one) for one in statements] or [None]
+        rows = [] if found is None else [(*found, text) for text in said]
+        persons = int(over.sum())
+        size = len(statements) if hit is not None else None
+        reached = max(persons, int(hit is not None))
+        threat = Threat(
+            f"all releases, and statements about persons ({', '.join(self._kinds)}"
+            f"{', shares of sub-populations' if self._shares else ''})",
+            f"as few statements as {self._goal()}",
+            "that the statements are true; probabilities are those of maximum entropy",
         )
+        return LeastKnowledge(
+            "least-knowledge", threat, pl.DataFrame(rows, schema=_PEOPLE, orient="row"),
+            rates([({"statements": "none are enough" if size is None else str(size)}, reached, over.size)]),
+            rates([({"statements": "0"}, persons, over.size)]),
+            size=size, at_least=at_least, statements=statements, id=None if hit is None else hit.id,
+            value=None if hit is None else hit.value, p=None if hit is None else hit.p, proof=proof,
+            tried=self._tried, goal=self._goal(),
+        )  # fmt: skip
 
     def _bound(self, parts: list[Island], wanted: str | None, tried: int) -> LeastKnowledge:
         """What is known where not all sets were tried: excluding every other value of a person does it."""
@@ -276,11 +300,11 @@ class _SetSearch:
                 if kept is not None:
                     best = len(values) - 1, who, kept, [v for v in values if v != kept]
         if best is None:
-            return LeastKnowledge(None, tried, (), None, None, None, None, self._tried, self._goal())
+            return self._outcome(tried)
         chosen = tuple(excluded(best[1], value) for value in best[3])
         hit = self._reached([part for part in parts if best[1] in part.ids], best[1], chosen)
         if hit is None:
-            return LeastKnowledge(None, tried, (), None, None, None, None, self._tried, self._goal())
+            return self._outcome(tried)
         return self._told(hit, tried)
 
     def _goal(self) -> str:

@@ -78,6 +78,10 @@ class Outcome(Showable):
         """Further tables of counts by their titles."""
         return {}
 
+    def private(self) -> pl.DataFrame:
+        """All that came out, as one table for internal eyes: the people, unless an attack finds more."""
+        return self.people
+
     def lines(self) -> list[str]:
         """Every rate beside its baseline, in words."""
         keys = self.rates.columns[: self.rates.columns.index("persons")]

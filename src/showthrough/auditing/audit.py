@@ -20,6 +20,7 @@ from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.inference.story import Story, story
 from showthrough.knowledge.statement import Statement
+from showthrough.numerals import number_of
 from showthrough.policy.decision import Decision
 from showthrough.policy.rules import Rules
 from showthrough.progress import Progress
@@ -177,7 +178,8 @@ class Audit(Showable):
         j = self.joint
         verdict = "" if self.verdict is None else f"{self.verdict}, "
         return (
-            f"<audit of {len(self.releases)} releases and {j.persons} persons: {verdict}{j.certain} certain together, "
+            f"<audit of {number_of(len(self.releases), 'release')} and {number_of(j.persons, 'person')}: "
+            f"{verdict}{j.certain} certain together, "
             f"{j.certain_alone} from one release alone>"
         )
 

@@ -44,6 +44,7 @@ _READ: Mapping[str, tuple[Any, Any]] = {
     "suppressed": (options.Suppressed, None),
     "rounding": (options.Rounding, None),
     "totals": (options.Totals, None),
+    "population": (options.Population, None),
     "register": (
         Annotated[Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")],
         None,
@@ -183,6 +184,7 @@ def _asked(kind: Any, chosen: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
         "quasi": columns(chosen["quasi"]),
         "suppressed": marks(chosen["suppressed"]),
         "totals": tuple(totals) if totals else None,
+        "population": chosen["population"],
         "hierarchies": pairs("hierarchy", chosen["hierarchy"]),
     }
     asked: dict[str, Any] = {

@@ -44,6 +44,7 @@ def audit(
     suppressed: options.Suppressed = None,
     rounding: options.Rounding = None,
     totals: options.Totals = None,
+    population: options.Population = None,
     value_cells: options.ValueCells = False,
     missing: Annotated[
         Optional[list[str]], typer.Option(help="A cell that stands for a missing value, such as ?; once per mark.")
@@ -182,7 +183,7 @@ def audit(
             "id": id, "sensitive": sensitive, "group": group, "quasi": columns(quasi), "count": count, "kind": kind,
             "spread": pairs("spread", spread) or None, "locate": locate, "missing": tuple(missing or ()),
             "suppressed": marks(suppressed), "rounding": rounding, "totals": tuple(totals) if totals else None,
-            "value_cells": value_cells or None,
+            "population": population, "value_cells": value_cells or None,
             "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
             "value_maps": pairs("value-map", value_map),
         }  # fmt: skip

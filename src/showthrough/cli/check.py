@@ -70,7 +70,11 @@ def check(
     count: options.Count = None,
     encoding: options.Encoding = None,
     suppressed: Annotated[
-        Optional[str], typer.Option(help="Rows whose quasi-identifiers all read this (such as '*') are in no group.")
+        Optional[str],
+        typer.Option(
+            help="Rows whose quasi-identifiers all read this (such as '*') are in no group. In a table of counts "
+            "MARK=LOW-HIGH, such as c=1-4, says what a mark stands for: criteria then say that they need exact counts."
+        ),
     ] = None,
     hierarchy: Annotated[
         Optional[list[str]], typer.Option(help="COLUMN=FILE: hierarchy of a column, as ARX writes it.")

@@ -37,6 +37,7 @@ def explain(
     suppressed: options.Suppressed = None,
     rounding: options.Rounding = None,
     totals: options.Totals = None,
+    population: options.Population = None,
     value_cells: options.ValueCells = False,
     register: Annotated[
         Optional[Path], typer.Option(help="Who is who: a table of ids and exact quasi-identifiers.")
@@ -68,6 +69,7 @@ def explain(
         shared: dict[str, Any] = {
             "id": id, "sensitive": sensitive, "group": group, "quasi": columns(quasi), "kind": kind,
             "suppressed": marks(suppressed), "rounding": rounding, "totals": tuple(totals) if totals else None,
+            "population": population,
             "value_cells": value_cells or None,
             "encoding": encoding, "link": link, "hierarchies": pairs("hierarchy", hierarchy),
         }  # fmt: skip

@@ -49,6 +49,13 @@ Totals = Annotated[
     Optional[list[str]],
     typer.Option(metavar="LABEL", help="A label of totals in a table of counts, such as Total; once per label."),
 ]
+Population = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="NAME",
+        help="What the tables of counts count: everybody of this name, so that they are the same persons in all.",
+    ),
+]
 ValueCells = Annotated[
     bool,
     typer.Option(

@@ -228,7 +228,7 @@ def deliver_attack(result: AttackResult, json: str | None, people: Path | None, 
         attack_terminal.show_attack(out(), result.outcome, result.score)
     sys.stdout.flush()
     files = [] if json in (None, "-") else [(Path(str(json)), as_json(result.as_dict()), False)]
-    write_together(files, None if people is None else (people, [escaped(result.outcome.people)]))
+    write_together(files, None if people is None else (people, [escaped(result.outcome.private())]))
 
 
 def deliver_all_attacks(result: AllAttacks, json: str | None, *, quiet: bool) -> None:

@@ -16,6 +16,7 @@ from showthrough.inference.problem import STATEMENT, Problem, orphan_error, orph
 from showthrough.inference.reduce import nothing_left
 from showthrough.inference.rows import Rows
 from showthrough.inference.solving import solve
+from showthrough.numerals import number_of
 from showthrough.table.arrays import Flags, Ints, Reals
 
 _LARGE = 0.1  # of all persons; contradictory islands that hold more are answered by counts that give way
@@ -161,7 +162,8 @@ class Isolation:
         if found.believed:
             persons = int(np.bincount(self.of_person[: self.history.named], minlength=mine.size)[mine].sum())
             error = ContradictionError(
-                f"The prior excludes what the counts require, in a part of the releases with {persons} persons.",
+                "The prior excludes what the counts require, in a part of the releases with "
+                f"{number_of(persons, 'person')}.",
                 parameters=("prior",),
             )
         elif explained:

@@ -28,6 +28,7 @@ from showthrough.inference.nearness import mass_within
 from showthrough.inference.proof import Proof
 from showthrough.inference.solved import Solved
 from showthrough.inference.splitting import changed_frame
+from showthrough.numerals import number_of
 from showthrough.progress import Progress
 from showthrough.register.reader import Reader
 from showthrough.register.unfilled import Unfilled
@@ -388,8 +389,8 @@ class Posterior(Showable):
 
     def __repr__(self) -> str:
         c = self.certificate
-        lead = f"<posterior of {c.persons} persons from {c.releases} releases: {c.proven_ones} certain"
-        return f"{lead}, entropy {self.entropy:.6f} nats, {c.status}>"
+        lead = f"<posterior of {number_of(c.persons, 'person')} from {number_of(c.releases, 'release')}"
+        return f"{lead}: {c.proven_ones} certain, entropy {self.entropy:.6f} nats, {c.status}>"
 
     def views(self, *, seconds: float | None = None, progress: Told = None) -> Views:
         """How to get the answers from some of the releases alone, in ``seconds`` for all of them."""

@@ -24,6 +24,7 @@ from showthrough.inference.places import Places
 from showthrough.inference.rows import NOTHING_STATED, Rows, Seats, Stated
 from showthrough.inference.splitting import ADVICE, BY_RULE, TOLERATED, changed_value_error, split_persons, split_told
 from showthrough.inference.statements import Statements
+from showthrough.numerals import number_of
 from showthrough.register.changed import REFUSE, TOLERATE
 from showthrough.said import private
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
@@ -212,9 +213,9 @@ def orphan_error(history: History, problem: Problem, row: int) -> ContradictionE
     who = ", ".join(str(history.ids[int(p)]) for p in people[:20]) + (" …" if people.size > 20 else "")
     return ContradictionError(
         f"The releases contradict each other: group {private(history.group_name(group))} of {name} publishes "
-        f"{private(value, 'a value')} {history.row_count[row]} time(s), but each of the {people.size} persons who can "
-        f"be in it{private(f' ({who})', '')} is, in another release, in a group without "
-        f"{private(value, 'it')}. {ADVICE}",
+        f"{private(value, 'a value')} {number_of(history.row_count[row], 'time')}, but each of the "
+        f"{number_of(people.size, 'person')} who can be in it{private(f' ({who})', '')} is, in another release, in a "
+        f"group without {private(value, 'it')}. {ADVICE}",
         parameters=("changed",),
     )
 

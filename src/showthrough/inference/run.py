@@ -19,7 +19,7 @@ from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import collapse
 from showthrough.inference.rows import Rows
 from showthrough.inference.solved import Doubts, Solved
-from showthrough.inference.splitting import TOLERATED, changed_counts
+from showthrough.inference.splitting import TOLERATED, changed_counts, untolerated
 from showthrough.inference.strangers import placed
 from showthrough.register.changed import REFUSE, TOLERATE, Changed
 from showthrough.register.reader import Reader
@@ -91,15 +91,23 @@ def answered(history: History, log: Log, *, refuse: bool = True, guessed: bool =
     """
     with log.stage("reading groups"):
         history, problem, of_person = placed(history)
+    asked = history.changed.otherwise == TOLERATE
     # the program for the fewest changes knows exact counts of single values
-    tolerant = history.changed.otherwise == TOLERATE and history.row_upper is None and not history.covers
+    tolerant = asked and history.row_upper is None and not history.covers
     refusing = refuse and not tolerant
-    apart = Isolation(history, problem, of_person, log, refuse=refusing, guessed=guessed).run(Face.whole(problem))
+    try:
+        apart = Isolation(history, problem, of_person, log, refuse=refusing, guessed=guessed).run(Face.whole(problem))
+    except ContradictionError as error:
+        raise (untolerated(error) if asked else error) from None
+    if asked and not tolerant:
+        apart.contradictions = [
+            replace(one, error=one.error and untolerated(one.error)) for one in apart.contradictions
+        ]
     if history.reader.elastic and apart.contradictions and history.statements is not None:
         history, of_person, apart = _eased(history, of_person, apart, log, refuse=refuse)
     doubts = None
-    if tolerant:
-        history, of_person, apart, doubts = _tolerated(history, of_person, apart, log, refuse=refuse)
+    if asked:
+        history, of_person, apart, doubts = _tolerated(history, of_person, apart, log, refuse=refuse, search=tolerant)
     return certified(history, of_person, apart, log, doubts)
 
 
@@ -126,17 +134,20 @@ def _eased(history: History, of_person: Ints, apart: Apart, log: Log, *, refuse:
 
 
 def _tolerated(
-    history: History, of_person: Ints, apart: Apart, log: Log, *, refuse: bool
+    history: History, of_person: Ints, apart: Apart, log: Log, *, refuse: bool, search: bool
 ) -> tuple[History, Ints, Apart, Doubts | None]:
-    """The answer with the fewest persons split that make contradictory islands consistent, and what hangs on whom."""
+    """The answer with the fewest persons split that make contradictory islands consistent, and what hangs on whom.
+
+    Without ``search`` nobody is split besides those whose groups share no value.
+    """
     parts = history.split_why is not None and bool((history.split_why == TOLERATED).any())
-    if not apart.contradictions and not parts:
+    if not parts and not (search and apart.contradictions):
         return history, of_person, apart, None
     from showthrough.inference.firm import firm  # these load the linear-programming library
     from showthrough.inference.tolerance import tolerate
 
     with log.stage("changed values"):
-        problem, against = apart.face.problem, apart.contradictory
+        problem, against = apart.face.problem, apart.contradictory & search
         found = tolerate(history, problem, of_person, against, seconds=min(_TOLERATING, 0.4 * log.clock.left()))
     if found.persons:
         again = Isolation(found.history, found.problem, found.of_person, log, refuse=refuse)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from showthrough.errors import ChangedValueError, InputError
+from showthrough.errors import ChangedValueError, ContradictionError, InputError
 from showthrough.inference.history import ABSENT, History
 from showthrough.register.changed import SPLIT, TOLERATE, Changed
 from showthrough.said import private, private_list
@@ -202,6 +202,17 @@ ADVICE = (
     "consistent, and changed= takes the ids, or (id, release) pairs, of those who did."
 )
 """What a caller can do about a contradiction."""
+_IN_VAIN = (
+    f'changed="{TOLERATE}" finds nobody here: it looks for the fewest changes among exact counts of single values, and '
+    "a table hides or rounds counts, has totals, or has values that are cells. If values changed, changed= takes the "
+    "ids, or (id, release) pairs, of those who did."
+)
+
+
+def untolerated(error: ContradictionError) -> ContradictionError:
+    """A contradiction beside ranges: says that tolerating does not help there."""
+    text = error.said.replace(ADVICE, "").rstrip()
+    return type(error)(f"{text} {_IN_VAIN}", parameters=("changed",), contradiction=error.contradiction)
 
 
 def changed_value_error(history: History, persons: Ints) -> ChangedValueError:

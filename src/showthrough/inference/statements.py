@@ -73,7 +73,7 @@ def _entries(assertions: Sequence[Assertion], place: Ints, values: pl.Series) ->
     code = {word: k for k, word in enumerate(values.cast(pl.String).to_list())}
     size = np.array([one.persons.size for one in assertions], dtype=np.int64)
     person = place[np.concatenate([one.persons for one in assertions])]
-    codes = [[code[str(v)] for v in one.values if str(v) in code] for one in assertions]
+    codes = [list(dict.fromkeys(code[str(v)] for v in one.values if str(v) in code)) for one in assertions]
     many = np.array([len(own) for own in codes], dtype=np.int64)
     statement = np.repeat(np.arange(size.size), size)
     times = many[statement]

@@ -127,7 +127,8 @@ def count(
 
 
 def _of_one(kind: str, id: Any, values: list[Any], share: int) -> Statement:
-    return Statement(kind, tuple(_entry("value", v) for v in values), Fraction(share), Fraction(share), (_id(id),))
+    once = tuple(dict.fromkeys(_entry("value", v) for v in values))  # a value that is said twice counts once
+    return Statement(kind, once, Fraction(share), Fraction(share), (_id(id),))
 
 
 def _people(ids: Iterable[Any] | None, where: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], Condition | None]:

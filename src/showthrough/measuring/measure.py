@@ -8,6 +8,7 @@ from typing import Any
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, entropy_loss, gcp
 from showthrough.measuring.sizes import average_size, c_avg, discernibility
+from showthrough.numerals import number_of
 from showthrough.table.plain import plain
 
 
@@ -44,8 +45,8 @@ class Utility:
 
     def __str__(self) -> str:
         told = [
-            f"{self.groups} groups of {self.average_size:.1f} rows on average, {self.suppressed} of {self.rows} rows "
-            "suppressed"
+            f"{number_of(self.groups, 'group')} of {self.average_size:.1f} rows on average, {self.suppressed} of "
+            f"{self.rows} rows suppressed"
         ]
         if self.c_avg is not None:
             told.append(f"C_avg {self.c_avg:.3f}")

@@ -12,6 +12,7 @@ import polars as pl
 
 from showthrough.criteria.coding import ordered
 from showthrough.errors import InputError
+from showthrough.numerals import number_of
 from showthrough.register.attribute import Attribute
 from showthrough.release.cells import Cell, CellColumn, CellKind, ColumnKind, covers, read_cells
 from showthrough.table.arrays import Ints, Reals, sum_by
@@ -45,8 +46,8 @@ class Shown:
         if empty:
             hint = "give its hierarchy" if hierarchy is None else "is its hierarchy the one that was used"
             raise InputError(
-                f"The cells of {empty} groups in column {name!r} cover no value of the table: {hint}, and is it the "
-                "table that the release was made from?"
+                f"The cells of {number_of(empty, 'group')} in column {name!r} cover no value of the table: {hint}, "
+                "and is it the table that the release was made from?"
             )
         start, code = starts(count), offsets(count)  # right for cells that cover everything
         code[~np.repeat(read.any, count)] = cover.code

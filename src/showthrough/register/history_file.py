@@ -139,6 +139,7 @@ class HistoryEntries(Entries):
     suppressed: Mapping[str, Any] | None = None
     rounding: int | str | tuple[Any, ...] | None = None
     totals: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
+    population: str | None = None
     value_cells: bool | None = None
     missing: tuple[str, ...] = ()
     encoding: str | None = None
@@ -239,7 +240,7 @@ class HistoryEntries(Entries):
 
 _SHARED = (
     "id", "sensitive", "group", "quasi", "count", "kind", "spread", "locate", "suppressed", "rounding", "totals",
-    "value_cells", "missing", "encoding", "link",
+    "population", "value_cells", "missing", "encoding", "link",
 )  # fmt: skip
 _PATHS = ("values", "counterfeits", "value_map", "link")
 _TABLES = ("hierarchies", "present")

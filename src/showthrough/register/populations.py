@@ -7,17 +7,14 @@ leaves room for, each of whom may not exist: the counts say how many there are. 
 tells its groups apart and ties them to no other; there the groups are candidates, unless totals of that table
 run across them.
 
-Values of a column are as fine as its cells: numbers that are whole in all cells are whole. A combination that a table
-could count, but does not list, counts nobody; what one of its columns does not cover at all lies outside the table.
+Values of a column are as fine as its cells (`overlay.py`). A combination that a table could count, but does not list,
+counts nobody; what one of its columns does not cover at all lies outside the table.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,11 +24,11 @@ from showthrough.errors import InputError
 from showthrough.register.attribute import Attribute, Candidates
 from showthrough.register.linking import candidates
 from showthrough.register.locating import cells_of
+from showthrough.register.overlay import column_parts, covering, listed_cells
 from showthrough.register.ties import Pool, Ties
-from showthrough.release.cells import CellColumn, CellKind, ColumnKind, read_cells, runs
+from showthrough.release.cells import CellColumn, runs
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.ragged import owners
-from showthrough.table.texts import plain
 
 if TYPE_CHECKING:
     from showthrough.release.release import Release
@@ -91,15 +88,8 @@ class _Atoms:
 
     def _points(self, column: str) -> pl.Series:
         """A value for each part of a column that cells tell apart."""
-        tables = [(r, n) for r, n in zip(self.releases, self.names, strict=True) if column in r.roles.quasi]
-        read = [_listed(r, name, column) for r, name in tables]
-        points = pl.Series("value", sorted({p for own in read for p in _values_in(own, column)}), dtype=pl.String)
-        if not points.len():
-            return pl.Series("value", [None], dtype=pl.String)
-        covered = np.concatenate([_covering(_listed(r, n, column, points), points) for r, n in tables])
-        _, first = np.unique(covered, axis=1, return_index=True)  # values that the same cells cover are one
-        first = np.sort(first)
-        return points.gather(first[covered[:, first].any(axis=0)])
+        tables = zip(self.releases, self.names, strict=True)
+        return column_parts([(r, name) for r, name in tables if column in r.roles.quasi], column)
 
     def _codes(self, column: str) -> Ints:
         """[atoms] the place of each atom's value among the points of a column."""
@@ -118,7 +108,7 @@ class _Atoms:
             if points[0] is None:
                 continue  # every cell says anything
             cells = cells_of(release, name, column, domain=points)
-            inside &= np.asarray(_covering(_listed(release, name, column, points), points).any(axis=0))[code]
+            inside &= np.asarray(covering(listed_cells(release, name, column, points), points).any(axis=0))[code]
             attributes.append(_attribute(cells, points, code, column))
         groups = release.labels.len()
         if not attributes:
@@ -145,60 +135,10 @@ class _Atoms:
         ]
 
 
-def _listed(release: Release, name: str, column: str, points: pl.Series | None = None) -> CellColumn:
-    """The cells of a column, with those of groups that hold nobody."""
-    return read_cells(
-        pl.Series(
-            "cell", [*release.records[column], *release.options.get("listed", {}).get(column, ())], dtype=pl.String
-        ),
-        name=column,
-        where=name,
-        hierarchy=release.hierarchies.get(column),
-        domain=points,
-    )
-
-
 def _named(ties: Ties, groups: int) -> Ints:
     """[groups] the named persons who are surely there."""
     sure = (np.diff(ties.start) == 1) & ~ties.outside
     return np.bincount(ties.group[ties.start[:-1][sure]], minlength=groups)
-
-
-def _values_in(cells: CellColumn, column: str) -> set[str]:
-    """Values at and beside the ends of intervals, and the members of all other cells."""
-    found: set[str] = set()
-    ends: set[Decimal] = set()
-    for cell in cells.cells:
-        if cell.kind is CellKind.MASK:
-            raise InputError(
-                f"Column {column!r} hides characters: tables of one population have exact cells, ranges or labels."
-            )
-        found |= set(cell.members)
-        for end in (cell.low, cell.high):
-            if isinstance(end, Decimal):
-                ends.add(end)
-            elif isinstance(end, dt.date):
-                found |= {(end + dt.timedelta(days=k)).isoformat() for k in (-1, 0, 1)}
-            elif end is not None:
-                found.add(end)
-    if cells.kind is ColumnKind.NUMBER:
-        ends |= {Decimal(text) for text in found}
-        beside = {end + k for end in ends for k in (-1, 1)}
-        if not all(end == end.to_integral_value() for end in ends):
-            beside |= {(a + b) / 2 for a, b in pairwise(sorted(ends))}
-        found |= {plain(end) for end in ends | beside}
-    return found
-
-
-def _covering(cells: CellColumn, points: pl.Series) -> Flags:
-    """[cells, points] which cells cover which values."""
-    low_high = runs(cells, points)
-    found = np.zeros((len(cells.cells), points.len()), dtype=bool)
-    cell = owners(low_high.start)
-    for k, low, high in zip(cell, low_high.low, low_high.high, strict=True):
-        found[k, low:high] = True
-    found[cells.any] = True
-    return found
 
 
 def _attribute(cells: CellColumn, points: pl.Series, code: Ints, column: str) -> Attribute:

@@ -20,6 +20,7 @@ from showthrough.errors import InputError
 from showthrough.knowledge.assertion import Informed
 from showthrough.knowledge.prior import Prior
 from showthrough.knowledge.statement import Statement
+from showthrough.numerals import number_of
 from showthrough.register.leeway import Leeway
 from showthrough.register.locating import names_of
 from showthrough.register.register import PRESENCE, Register
@@ -199,7 +200,7 @@ class Reader:
         return fingerprint(known | ({"leeway": plain(self.leeway)} if self.leeway else {}))
 
     def __repr__(self) -> str:
-        who = "nobody" if self.register is None else f"{len(self.register)} persons"
+        who = "nobody" if self.register is None else number_of(len(self.register), "person")
         known = f", members of {', '.join(self.membership)}" if self.membership else ""
         return f"<reader with a register of {who}{known}>"
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.numerals import number_of
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns, one_kind, scalar, to_polars
 from showthrough.table.frozen import Frozen
@@ -101,7 +102,7 @@ class Register:
 
     def __repr__(self) -> str:
         presence = f", presence in {', '.join(self.presence)}" if self.presence else ""
-        return f"<register of {len(self)} persons: {', '.join(self.quasi.columns)}{presence}>"
+        return f"<register of {number_of(len(self), 'person')}: {', '.join(self.quasi.columns)}{presence}>"
 
 
 def read_register(

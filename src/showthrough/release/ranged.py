@@ -70,7 +70,7 @@ def parts_of_table(source: Source, cells: Mapping[str, pl.Series], sensitive: st
     shown = leaves.with_columns(pl.lit(None, dtype=pl.String).alias(c) for c in bare)
     own = {names.get(c, c): shown[c] for c in names} | {sensitive: shown[VALUE]}
     listed = replace(source, rows=pl.DataFrame(own))
-    if "population" in told:  # whom a table could count, but for whom its counts are 0
+    if "population" in told or not exact or leaves["high"].min() == 0:  # cells whose counts may all be 0
         told = {**told, "listed": Frozen({c: tuple(own[c].drop_nulls().unique()) for c in roles.quasi})}
     ends = leaves["low"], leaves["high"], leaves["room"]
     parts = grouped.parts_of_counts(listed, {c: own[c] for c in roles.quasi}, sensitive, ends)

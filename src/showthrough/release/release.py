@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import ReleaseError
+from showthrough.numerals import number_of
 from showthrough.release import counterfeits as fakes
 from showthrough.release import link as private
 from showthrough.release import microaggregated, ranged, recode
@@ -386,7 +387,7 @@ class Release:
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""
         values = "no" if self.sensitive is None else self.tally["value"].n_unique()
-        fake = f", {self.counterfeits['n'].sum()} counterfeits" if self.counterfeits.height else ""
+        fake = f", {number_of(int(self.counterfeits['n'].sum()), 'counterfeit')}" if self.counterfeits.height else ""
         return (
             f"<{self.kind} release{named}: {self.members} persons, {self.labels.len()} groups, {values} values{fake}>"
         )

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from showthrough.criteria.criterion import persons, text
+from showthrough.numerals import number_of
 from showthrough.report.check import CheckContent, Limit, ReleaseContent, ResultContent, RiskContent, WorstGroup
 from showthrough.report.figure import Figures
 from showthrough.report.printable import words
@@ -59,7 +60,7 @@ def _show_release(console: Console, entry: ReleaseContent) -> None:
 def _title(result: ResultContent, *, several: bool) -> str:
     told = result.figures
     column = f" of {result.sensitive}" if result.sensitive and several else ""
-    gone = f", {told['suppressed']} rows in no group" if told["suppressed"] else ""
+    gone = f", {number_of(told['suppressed'], 'row')} in no group" if told["suppressed"] else ""
     who = persons(told["persons"])
     if told["counterfeits"]:
         fake = "1 counterfeit" if told["counterfeits"] == 1 else f"{told['counterfeits']} counterfeits"

@@ -18,7 +18,7 @@ from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.proof import Proof
-from showthrough.numerals import many, tenths
+from showthrough.numerals import many, number_of, tenths
 from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
 from showthrough.report.figure import Figures, figures, plain
@@ -210,11 +210,11 @@ def _excluded(j: JointFigures) -> list[str]:
     )
     if not every:
         return []
-    extra = f", {many(by_told)} times because of what the reader knows" if by_told else ""
+    extra = f", {number_of(by_told, 'time')} because of what the reader knows" if by_told else ""
     return [
-        f"{many(every)} times a value that stands in a person's group is impossible for that person: "
-        f"{many(j.impossible_by_sets)} times because another of the person's groups does not hold it, "
-        f"{many(j.impossible_by_counts)} times because the published counts leave no room{extra}."
+        f"{number_of(every, 'time')} a value that stands in a person's group is impossible for that person: "
+        f"{number_of(j.impossible_by_sets, 'time')} because another of the person's groups does not hold it, "
+        f"{number_of(j.impossible_by_counts, 'time')} because the published counts leave no room{extra}."
     ]
 
 

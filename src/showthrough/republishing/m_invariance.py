@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.errors import InputError, NotEligibleError
+from showthrough.numerals import number_of
 from showthrough.policy.phrases import have, people
 from showthrough.republishing.split import Slots, split_at_random, split_by_columns
 from showthrough.table.arrays import Codes, Ints
@@ -334,6 +335,6 @@ def _not_eligible(available: Ints, wanted: Ints, surplus: Ints, m: int) -> NotEl
     )
     reason = (
         f"exceeds what can be published by {int(surplus[code])} ({why}, {room} fit into earlier groups). Hold back "
-        f"{int(surplus.sum())} records (hold_back), wait for more new records, or lower m."
+        f"{number_of(int(surplus.sum()), 'record')} (hold_back), wait for more new records, or lower m."
     )
     return NotEligibleError(m, f"value code {code}", code=code, reason=reason)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from showthrough.errors import PolicyError
+from showthrough.numerals import number_of
 from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import are, people, were
 from showthrough.republishing.people import breaches_of, refusal
@@ -37,7 +38,7 @@ def refused(search: Search, held: int | None) -> PolicyError:
             f"The nearest attempt leaves {people(leaks.len())} over a limit; {there} of them {are(there)} in the table."
         )
     limit = _weaker(search)
-    ways = [] if held is None else [f"hold_back=True (with {held} records held back)"]
+    ways = [] if held is None else [f"hold_back=True (with {number_of(held, 'record')} held back)"]
     ways += [] if limit is None else [f"policy=Policy(max_posterior={limit:g})"]
     if ways:
         parts.append(f"This would do: {', or '.join(ways)}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -101,9 +101,19 @@ def _subject(path: Path, entry: ReleaseEntry, columns: Columns) -> Subject:
             "A release of this kind has one sensitive column: name one with sensitive=.", parameters=("sensitive",)
         )
     roles = {c: getattr(given, c) for c in ("id", "sensitive", "group", "quasi", "count")}
+    mark, ends = _hidden_count(columns.suppressed)
+    if ends and kind == CountedKind.name:  # what a mark stands for, not rows without a group
+        own.setdefault("suppressed", {mark: ends})
+        columns = replace(columns, suppressed=None)
     release = read_release(path, entry.values, kind=kind, encoding=columns.encoding, **roles, **own)
     name = os.fspath(path.stem) if entry.name is None else entry.name
     return Subject(name, release, FrameRoles((), None, columns.others, columns.suppressed))
+
+
+def _hidden_count(suppressed: str | None) -> tuple[str, str]:
+    """MARK=LOW-HIGH as its two parts; nothing after the sign where it is no such text."""
+    mark, equals, ends = (suppressed or "").rpartition("=")
+    return (mark, ends) if equals and ends.replace("-", "").isdecimal() else ("", "")
 
 
 def _roles(release: Release, columns: Columns) -> FrameRoles:
