@@ -8,7 +8,7 @@ a value is its share in them; a release is m-confidential if none is larger than
 All worlds are tried where there are few. Otherwise classes are looked at side by side: each replay of the whole table
 tries one world of every class at once, and a class that comes out as it was published has accepted its world. That is
 exact if what the algorithm does with one class does not depend on who has which of the same values in another one;
-the world that is put together from all accepted ones is replayed too, and a note tells whether the release came out.
+the world that is put together from all accepted ones is replayed too, and a note tells how many classes came out.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class _Replays:
         self._keys = class_keys(release)
         self._whole = Counter(self._keys)
         self.blocks = tied_classes(release, post, table, self._values)
-        self._composed: bool | None = None
+        self._composed = (0, 0)  # classes that come out of the accepted worlds put together, of how many
         self._seeds = 1
 
     def _run(self, values: Ints, seed: int) -> Counter[str] | None:
@@ -253,7 +253,9 @@ class _Replays:
             self._tell.count(len(self.blocks) - waiting, len(self.blocks))
             if not waiting:
                 break
-        self._composed = self._run(values, 0) == self._whole
+        came = self._run(values, 0)
+        told = [self._came_out(block, came) for block in self.blocks if block.state is not None]
+        self._composed = (sum(told), len(told))
         return all(block.accepted and _done(block) for block in self.blocks)
 
     def _renewed(self, block: ClassBlock, values: Ints) -> bool:
@@ -267,10 +269,13 @@ class _Replays:
         values[block.persons] = fresh
         return True
 
-    def _judge(self, block: ClassBlock, values: Ints, came: Counter[str] | None) -> None:
-        """Whether all classes of a block came out as they were published."""
+    def _came_out(self, block: ClassBlock, came: Counter[str] | None) -> bool:
         wanted = Counter(self._keys[at] for at in block.classes)
-        good = came is not None and all(came[key] >= many for key, many in wanted.items())
+        return came is not None and all(came[key] >= many for key, many in wanted.items())
+
+    def _judge(self, block: ClassBlock, values: Ints, came: Counter[str] | None) -> None:
+        """Count a world of a block if all its classes came out as they were published."""
+        good = self._came_out(block, came)
         own = values[block.persons]
         matrix = block.matrix(own)
         listed = block.listed
@@ -328,16 +333,11 @@ class _Replays:
                 f"{done.replays} replays of the whole table; of {exact} of {len(self.blocks)} blocks of classes all "
                 f"worlds were tried, of the others as many as time allowed, up to {ENOUGH} accepted ones each."
             )
-            if self._composed:
+            came, of = self._composed
+            alone = "" if came == of else ": classes depend on each other, and figures are those of each class alone"
+            if of:
                 found.append(
-                    "The table put together from accepted worlds of all classes is published as this very release."
-                )
-            else:
-                found.append(
-                    "Whether classes depend on each other could not be told, as not all of them came out."
-                    if lost
-                    else "The table put together from accepted worlds is not published as this release: classes depend "
-                    "on each other, and figures are those of each class alone."
+                    f"Accepted worlds put together: {came} of {of} blocks of classes come out as published{alone}."
                 )
         if done.refused:
             found.append(f"The algorithm refused {done.refused} of {done.replays} tables.")
