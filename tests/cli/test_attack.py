@@ -4,6 +4,7 @@ import json
 import os
 import stat
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -35,6 +36,50 @@ def test_bayes_in_counts(home):
     assert "relative_entropy" in told
     assert "Don" not in told
     assert "HIV" not in told
+
+
+def test_definetti_in_counts_and_with_a_declared_domain(home):
+    rng = np.random.default_rng(1)
+    sex = rng.permutation(["f", "m"] * 45)
+    value = np.where(rng.random(90) < 0.85, sex, "x")
+    table = pl.DataFrame({"id": np.arange(90), "sex": sex, "g": np.arange(90) // 3, "value": value})
+    dealt = table.with_columns(pl.col("value").shuffle(seed=1).over("g"))
+    dealt.write_csv("B.csv")
+    table.write_csv("own.csv")
+    pl.DataFrame({"sex": ["f", "m", "d"]}).write_csv("sexes.csv")
+    roles = ["--id", "id", "--sensitive", "value", "--group", "g", "--quasi", "sex"]
+    done = run("attack", "definetti", "B.csv", *roles, "--truth", "own.csv", "--seed", 3, "--domain", "sex=sexes.csv")
+    assert (done.code, done.err) == (0, "")
+    told = " ".join(done.out.split())
+    assert "naive Bayes" in told
+    assert "R-hat" in told
+    again = run("attack", "definetti", "B.csv", *roles, "--method", "em", "--json", "-", "--people", "q.csv")
+    found = json.loads(again.out)
+    assert (found["method"], found["converged"], found["r_hat"]) == ("em", True, None)
+    assert pl.read_csv("q.csv").columns == ["id", "value", "p", "error", "calibrated", "one_shot", "release"]
+    wrong = run("attack", "definetti", "B.csv", *roles, "--method", "vb")
+    assert wrong.code != 0
+    assert "gibbs or em" in wrong.err
+
+
+def test_minimality_of_a_release_that_the_command_made(home):
+    rows = {"id": list("abcdef"), "age": [20, 20, 40, 40, 40, 41], "value": list("xxyzxz")}
+    table = pl.DataFrame(rows)
+    table.write_csv("own.csv")
+    table.drop("value").write_csv("who.csv")
+    columns = ["--id", "id", "--sensitive", "value", "--quasi", "age"]
+    made = run("publish", "own.csv", *columns, "--k", 2, "--distinct-l", 2, "--quasi-anyway", "age", "-o", "R")
+    assert made.code == 0, made.err
+    done = run("attack", "minimality", "R", "--register", "who.csv", "--k", 2, "--distinct-l", 2, "--json", "-")
+    assert (done.code, done.err) == (0, "")
+    told = json.loads(done.out)
+    assert told["exact"] is True
+    assert told["inconclusive"] == 0
+    assert 0 < told["confidentiality"] <= 1
+    shown = run("attack", "minimality", "R", "--register", "who.csv", "--k", 2, "--distinct-l", 2)
+    assert "m-confidential" in " ".join(shown.out.split())
+    assert run("attack", "minimality", "R", "--register", "who.csv").code != 0
+    assert run("attack", "minimality", "R", "--k", 2).code != 0
 
 
 def test_bayes_as_json_with_people_and_truth(home):

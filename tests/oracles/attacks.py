@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import permutations
+from itertools import permutations, product
+from math import exp, lgamma
 
 Belief = Mapping[str, float]
 
@@ -79,3 +80,87 @@ def scores(beliefs: Mapping[str, Belief], truth: Mapping[str, str]) -> dict[str,
         "calibration_error": error,
         "decile": top / tenth,
     }
+
+
+def learned_beliefs(
+    groups: Sequence[tuple[Sequence[int], Sequence[str]]],
+    attributes: Sequence[Sequence[str | None]],
+    domains: Sequence[Sequence[str]],
+    values: Sequence[str],
+) -> list[dict[str, float]]:
+    """P(value | person) over all assignments in all groups, weighed by the marginal likelihood of naive Bayes.
+
+    A group is its members, as places in ``attributes`` (None: somebody unknown is left out of them), and its values.
+    Every P(attribute | value) has a flat Dirichlet prior, and is integrated out.
+    """
+    choices = [sorted(set(permutations(own))) for _, own in groups]
+    found: list[dict[str, float]] = [dict.fromkeys(values, 0.0) for _ in attributes]
+    worlds = []
+    for world in product(*choices):
+        has = {}
+        for (members, _), own in zip(groups, world, strict=True):
+            has.update({person: own[at] for at, person in enumerate(members)})
+        worlds.append((has, _log_marginal(has, attributes, domains, values)))
+    top = max(log for _, log in worlds)
+    total = sum(exp(log - top) for _, log in worlds)
+    for has, log in worlds:
+        for person, value in has.items():
+            found[person][value] += exp(log - top) / total
+    return found
+
+
+def _log_marginal(
+    has: Mapping[int, str],
+    attributes: Sequence[Sequence[str | None]],
+    domains: Sequence[Sequence[str]],
+    values: Sequence[str],
+) -> float:
+    log = 0.0
+    for number, domain in enumerate(domains):
+        for value in values:
+            seen = [attributes[p][number] for p, own in has.items() if own == value]
+            counts = [seen.count(entry) for entry in domain]
+            log += lgamma(len(domain)) - lgamma(len(domain) + sum(counts)) + sum(lgamma(1 + n) for n in counts)
+    return log
+
+
+def fixed_point_of(
+    groups: Sequence[tuple[Sequence[int], Sequence[str]]],
+    attributes: Sequence[Sequence[str | None]],
+    domains: Sequence[Sequence[str]],
+    beliefs: Sequence[Belief],
+) -> list[dict[str, float]]:
+    """One more step of EM, by hand: smoothed counts of the beliefs, then rows and columns of each group scaled."""
+    values = sorted({v for _, own in groups for v in own})
+    count = {(a, e, v): 1.0 for a, domain in enumerate(domains) for e in domain for v in values}
+    for members, _ in groups:
+        for person in members:
+            for a, entry in enumerate(attributes[person]):
+                for v in values:
+                    if entry is not None:
+                        count[a, entry, v] += beliefs[person].get(v, 0.0)
+    total = {(a, v): sum(count[a, e, v] for e in domain) for a, domain in enumerate(domains) for v in values}
+    found: list[dict[str, float]] = [{} for _ in attributes]
+    for members, own in groups:
+        weights = []
+        for person in members:
+            row = dict.fromkeys(own, 1.0)
+            for a, entry in enumerate(attributes[person]):
+                for v in row:
+                    if entry is not None:
+                        row[v] *= count[a, entry, v] / total[a, v]
+            weights.append(row)
+        for person, row in zip(members, scaled(own, weights), strict=True):
+            found[person] = row
+    return found
+
+
+def r_hat(chains: Sequence[Sequence[float]]) -> float:
+    """Split R-hat of one quantity."""
+    half = len(chains[0]) // 2
+    parts = [list(c[:half]) for c in chains] + [list(c[len(c) - half :]) for c in chains]
+    means = [sum(p) / half for p in parts]
+    within = sum(sum((x - m) ** 2 for x in p) / (half - 1) for p, m in zip(parts, means, strict=True)) / len(parts)
+    middle = sum(means) / len(means)
+    between = half * sum((m - middle) ** 2 for m in means) / (len(means) - 1)
+    return float((((half - 1) / half * within + between / half) / within) ** 0.5)

@@ -32,48 +32,53 @@ def weighed(counts: Sequence[int], weights: Reals) -> Reals | None:
     >>> don.round(6).tolist()
     [[0.416667, 0.583333], [0.583333, 0.416667]]
     """
-    shape = tuple(count + 1 for count in counts)
-    members, values = weights.shape
+    answer = weighed_alike(counts, weights[None])[0]
+    return None if np.isnan(answer).any() else answer
+
+
+def weighed_alike(counts: Sequence[int], weights: Reals) -> Reals:
+    """The same for several groups with the same counts, [groups, members, values]; NaN where no world has weight."""
+    shape = (weights.shape[0], *(count + 1 for count in counts))
+    _, members, values = weights.shape
     first, last = np.zeros(shape), np.zeros(shape)
-    first[(0,) * values] = 1.0
-    last[tuple(counts)] = 1.0
+    first.reshape(shape[0], -1)[:, 0] = 1.0
+    last.reshape(shape[0], -1)[:, -1] = 1.0
     before = [first]
-    for row in weights[:-1]:
-        before.append(_scaled(_placed(before[-1], row, forwards=True)))
+    for member in range(members - 1):
+        before.append(_scaled(_placed(before[-1], weights[:, member], forwards=True)))
     found = np.zeros(weights.shape)
-    after = last
+    after, axes = last, tuple(range(1, values + 1))
     for member in range(members - 1, -1, -1):
         for value in range(values):
             lower, upper = _shifted(values, value)
-            found[member, value] = weights[member, value] * float((before[member][lower] * after[upper]).sum())
-        after = _scaled(_placed(after, weights[member], forwards=False))
-    total = found.sum(axis=1, keepdims=True)
-    if not (total > 0).all():
-        return None
-    answer: Reals = found / total
+            ways = (before[member][lower] * after[upper]).sum(axis=axes)
+            found[:, member, value] = weights[:, member, value] * ways
+        after = _scaled(_placed(after, weights[:, member], forwards=False))
+    total = found.sum(axis=2, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        answer: Reals = np.where(total > 0, found / total, np.nan)
     return answer
 
 
-def _placed(ways: Reals, row: Reals, *, forwards: bool) -> Reals:
+def _placed(ways: Reals, rows: Reals, *, forwards: bool) -> Reals:
     """One more member: the ways to each state, or from it."""
     found = np.zeros_like(ways)
-    for value, weight in enumerate(row.tolist()):
-        lower, upper = _shifted(row.size, value)
-        if weight:
-            source, target = (lower, upper) if forwards else (upper, lower)
-            found[target] += weight * ways[source]
+    for value in range(rows.shape[1]):
+        lower, upper = _shifted(rows.shape[1], value)
+        source, target = (lower, upper) if forwards else (upper, lower)
+        found[target] += rows[:, value].reshape(-1, *(1,) * rows.shape[1]) * ways[source]
     return found
 
 
 def _shifted(values: int, value: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
     """States with room for one more of a value, and the same states with it."""
-    lower, upper = [slice(None)] * values, [slice(None)] * values
-    lower[value], upper[value] = slice(None, -1), slice(1, None)
+    lower, upper = [slice(None)] * (values + 1), [slice(None)] * (values + 1)
+    lower[value + 1], upper[value + 1] = slice(None, -1), slice(1, None)
     return tuple(lower), tuple(upper)
 
 
 def _scaled(ways: Reals) -> Reals:
     """Away from underflow: only ratios count."""
-    top = ways.max()
-    scaled: Reals = ways / top if top > 0 else ways
+    top = ways.max(axis=tuple(range(1, ways.ndim)), keepdims=True)
+    scaled: Reals = ways / np.where(top > 0, top, 1.0)
     return scaled
