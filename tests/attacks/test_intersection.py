@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import showthrough as st
+from showthrough.attacks import laid
 from showthrough.examples import figure1, hospitals
 from tests.cli.running import run
 
@@ -85,6 +86,17 @@ def test_beliefs_and_what_lies_beyond(seed):
     if found.people.height:
         score = found.score(pl.DataFrame({"id": list(truth), "value": list(truth.values())}))
         assert score.table["belief"].to_list() == ["intersection", "joint", "release"]
+
+
+@pytest.mark.parametrize("seed", SEEDS[::10])
+def test_some_persons_at_a_time(seed, monkeypatch):
+    releases, register, *_ = history(seed)
+    whole = st.attacks.intersection(releases, register=register)
+    monkeypatch.setattr(laid, "HELD", 5)
+    parts = st.attacks.intersection(releases, register=register)
+    assert parts.people.equals(whole.people)
+    assert parts.candidates().equals(whole.candidates())
+    assert parts.averages.equals(whole.averages)
 
 
 def test_table_1_of_the_paper():

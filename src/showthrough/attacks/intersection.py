@@ -45,7 +45,7 @@ class Intersection(Outcome):
     """For each release and for all together: persons, the average size of their groups and effective anonymity."""
     _laid: Laid | None = field(default=None, repr=False)
     _places: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
-    _common: Bits = field(default_factory=lambda: np.empty((0, 1), dtype=np.uint64), repr=False)
+    _common: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     _least: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     _joint: pl.DataFrame | None = field(default=None, repr=False)
 
@@ -79,9 +79,8 @@ class Intersection(Outcome):
     def candidates(self) -> pl.DataFrame:
         """The values that are left to everybody: id, value."""
         assert self._laid is not None
-        at, value = self._laid.values_of(self._common)
-        ids = self._laid.ids.gather(self._places[at])
-        return pl.DataFrame([ids.alias("id"), self._laid.values.gather(value).alias("value")])
+        ids = self._laid.ids.gather(np.repeat(self._places, self.people["posterior"].to_numpy()))
+        return pl.DataFrame([ids.alias("id"), self._laid.values.gather(self._common).alias("value")])
 
     def believed(self) -> pl.DataFrame:
         """id, value, and how likely it is: to the attacker, with ``beyond`` by maximum entropy, and to a reader of the
@@ -154,28 +153,27 @@ def intersection(
     found = laid(releases, register)
     many = _least(least, len(found.names))
     tell.stage("intersection")
-    common, prior, smallest, inside = _intersected(found)
-    places = np.flatnonzero(inside >= many)
-    posterior = counted(common)[places]
+    crossed = _crossed(found, many)
+    places = np.flatnonzero(crossed.inside >= many)
     people = pl.DataFrame(
         [
             found.ids.gather(places).alias("id"),
-            pl.Series("prior", prior[places]),
-            pl.Series("posterior", posterior),
+            pl.Series("prior", crossed.prior[places]),
+            pl.Series("posterior", crossed.posterior[places]),
         ]
     ).with_columns(
         drop=pl.when(pl.col("posterior") > 0).then(pl.col("prior") - pl.col("posterior")),
         confidence=pl.when(pl.col("posterior") > 0).then(1 / pl.col("posterior")),
-        releases=pl.Series(inside[places]),
+        releases=pl.Series(crossed.inside[places]),
     )
     told = _counted(people, many)
     outcome = Intersection(
         "intersection", _THREAT, people, *told, ("intersection", "release"), (), _notes(people, found, many),
-        _averages(found, places, posterior), found, places, common[places], smallest[places],
+        _averages(found, crossed, places), found, places, crossed.value, crossed.smallest[places],
     )  # fmt: skip
     if not beyond:
         return outcome
-    changed = found.ids.filter(counted(common) == 0).to_list()  # nothing that one person could have
+    changed = found.ids.filter(crossed.posterior == 0).to_list()  # nothing that one person could have
     given = [releases] if isinstance(releases, Release) else list(releases)
     post = infer(given, register=register, changed=changed or "refuse", seconds=seconds, progress=tell)
     return _beyond(outcome, post, changed)
@@ -191,20 +189,44 @@ def _least(given: int | None, releases: int) -> int:
     return given
 
 
-def _intersected(found: Laid) -> tuple[Bits, Ints, Ints, Ints]:
-    """[n] the values in common, the smallest effective anonymity, the release that has it, and releases."""
-    n = found.ids.len()
-    common: Bits = np.full((n, found.words), ~np.uint64(0))
-    prior, smallest = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, dtype=np.int64)
-    inside = np.zeros(n, dtype=np.int64)
-    for k in range(len(found.names)):
-        sets, member = found.sets_in(k), found.members(k)
-        common &= sets
-        own = np.where(member, counted(sets), prior)
-        smallest[own < prior] = k
-        np.minimum(prior, own, out=prior)
-        inside += member
-    return common, prior, smallest, inside
+@dataclass(frozen=True, eq=False)
+class _Crossed:
+    """What the groups of persons have in common."""
+
+    prior: Ints  # [n] the smallest effective anonymity
+    smallest: Ints  # [n] the release that has it
+    inside: Ints  # [n] releases that the person is in for certain
+    posterior: Ints  # [n] values in common
+    value: Ints  # the values in common of who is in enough releases, one after the other
+    anonymity: Reals  # [releases] Σ of the effective anonymity of who is in enough releases, and in it
+    members: Ints  # [releases] how many these are
+
+
+def _crossed(found: Laid, least: int) -> _Crossed:
+    """Sets of values crossed, some persons at a time."""
+    heads = range(len(found.names))
+    parts: list[tuple[Ints, ...]] = []
+    anonymity, members = np.zeros(len(heads)), np.zeros(len(heads), dtype=np.int64)
+    for low, high in found.blocks():
+        common: Bits = np.full((high - low, found.words), ~np.uint64(0))
+        prior, smallest = np.full(high - low, np.iinfo(np.int64).max), np.full(high - low, -1, dtype=np.int64)
+        inside, every = np.zeros(high - low, dtype=np.int64), []
+        for k in heads:
+            sets, member = found.sets_in(k, low, high), found.members(k, low, high)
+            common &= sets
+            own = counted(sets)
+            every.append((own, member))
+            fewer = member & (own < prior)
+            prior[fewer], smallest[fewer] = own[fewer], k
+            inside += member
+        enough = inside >= least
+        for k, (own, member) in enumerate(every):
+            anonymity[k] += own[member & enough].sum()
+            members[k] += int((member & enough).sum())
+        parts.append((prior, smallest, inside, counted(common), found.values_of(common[enough])[1]))
+    joined = [np.concatenate(part) for part in zip(*parts, strict=True)] or [np.empty(0, dtype=np.int64)] * 5
+    prior, smallest, inside, posterior, value = joined
+    return _Crossed(prior, smallest, inside, posterior, value, anonymity, members)
 
 
 def _confident(posterior: pl.Expr, confidence: float) -> pl.Expr:
@@ -244,17 +266,15 @@ def _notes(people: pl.DataFrame, found: Laid, least: int) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _averages(found: Laid, places: Ints, posterior: Ints) -> pl.DataFrame:
+def _averages(found: Laid, crossed: _Crossed, places: Ints) -> pl.DataFrame:
     """Group sizes and effective anonymity, release by release and together."""
     asked = np.zeros(found.ids.len(), dtype=bool)
     asked[places] = True
     rows: list[tuple[str, int, float | None, float | None]] = []
-    for k, own in enumerate(found.heads):
-        mine = asked[own.person] & ~own.outside
-        sets = counted(found.sets_in(k)[own.person[mine]])
-        many = int(mine.sum())
-        rows.append((own.name, many, _mean(own.sizes()[mine]), _mean(sets)))
-    rows.append(("all together", places.size, None, _mean(posterior)))
+    for own, total, many in zip(found.heads, crossed.anonymity, crossed.members, strict=True):
+        size = own.sizes()[asked[own.person] & ~own.outside]
+        rows.append((own.name, int(many), _mean(size), float(total) / int(many) if many else None))
+    rows.append(("all together", places.size, None, _mean(crossed.posterior[places])))
     schema = {"release": pl.String, "persons": pl.Int64, "group size": pl.Float64, "effective anonymity": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 

@@ -7,7 +7,7 @@ several *layers*, the table and its margins, of which all hold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,10 +24,12 @@ from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 from showthrough.table.codes import codes_of, positions
 from showthrough.table.frames import one_kind
-from showthrough.table.ragged import items_of, owners
+from showthrough.table.ragged import items_of, owners, starts
 
 Bits = npt.NDArray[np.uint64]
 WORD = 64
+HELD = 2**20
+"""Words of sets that are held at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +74,31 @@ class LaidRelease:
         """Whether everybody fits one group."""
         return self.group.size == self.person.size
 
-    def sets(self, words: int) -> Bits:
-        """[m, words] the values of the groups that each person fits, as bits."""
-        published: Bits = np.zeros((self.groups, words), dtype=np.uint64)
+    def published(self, words: int) -> Bits:
+        """[G, words] the values of each group, as bits."""
+        found: Bits = np.zeros((self.groups, words), dtype=np.uint64)
         bit = np.uint64(1) << (self.row_value % WORD).astype(np.uint64)
-        np.bitwise_or.at(published, (self.row_group, self.row_value // WORD), bit)
-        if self.plain:
-            return published[self.group]
-        found: Bits = np.bitwise_or.reduceat(published[self.group], self.start[:-1], axis=0)
+        np.bitwise_or.at(found, (self.row_group, self.row_value // WORD), bit)
         return found
+
+    def sets(self, published: Bits, places: Ints) -> Bits:
+        """[places, words] the values of the groups that some persons fit."""
+        if self.plain or not places.size:
+            return published[self.group[places]]
+        at, sizes = items_of(self.start, places)
+        found: Bits = np.bitwise_or.reduceat(published[self.group[at]], starts(sizes)[:-1], axis=0)
+        return found
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(self.person, kind="stable")
+
+    def places(self, low: int, high: int, persons: int) -> Ints:
+        """Where the persons from ``low`` to ``high``, of so many, stand here."""
+        if (low, high) == (0, persons):
+            return np.arange(self.person.size)
+        ends = np.searchsorted(self.person, [low, high], sorter=self._order)
+        return self._order[ends[0] : ends[1]]
 
     def sizes(self) -> Ints:
         """[m] records of the groups that each person fits."""
@@ -109,21 +127,32 @@ class Laid:
         """The releases themselves."""
         return tuple(next(own for own in self.layers if own.head == k) for k in range(len(self.names)))
 
-    def members(self, head: int) -> Flags:
-        """[n] who is in a release for certain."""
-        own, found = self.heads[head], np.zeros(self.ids.len(), dtype=bool)
-        found[own.person[~own.outside]] = True
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """Stretches of persons whose sets fit into memory together."""
+        step, persons = max(1, HELD // self.words), self.ids.len()
+        for low in range(0, persons, step):
+            yield low, min(persons, low + step)
+
+    def members(self, head: int, low: int, high: int) -> Flags:
+        """[high - low] who is in a release for certain."""
+        own, found = self.heads[head], np.zeros(high - low, dtype=bool)
+        places = own.places(low, high, self.ids.len())
+        found[own.person[places[~own.outside[places]]] - low] = True
         return found
 
-    def sets_in(self, head: int) -> Bits:
-        """[n, words] the values that a release leaves to each person; all of them to who may be outside."""
-        found: Bits = np.full((self.ids.len(), self.words), ~np.uint64(0))
-        for own in self.layers:
+    def sets_in(self, head: int, low: int, high: int) -> Bits:
+        """[high - low, words] the values that a release leaves to persons; all of them to who may be outside."""
+        found: Bits = np.full((high - low, self.words), ~np.uint64(0))
+        for own, published in zip(self.layers, self._published, strict=True):
             if own.head == head:
-                known = own.sets(self.words)
-                inside = ~own.outside
-                found[own.person[inside]] &= known[inside]
+                places = own.places(low, high, self.ids.len())
+                places = places[~own.outside[places]]
+                found[own.person[places] - low] &= own.sets(published, places)
         return found
+
+    @cached_property
+    def _published(self) -> list[Bits]:
+        return [own.published(self.words) for own in self.layers]
 
     def values_of(self, sets: Bits) -> tuple[Ints, Ints]:
         """The values in each set, one by one: place among the sets, value."""

@@ -140,15 +140,18 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
 def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> tuple[Flags, Flags]:
     """Which components the linear correction can finish: what is missing is small in persons, and in nats too.
 
-    In a large component one step more saves most of a correction that is dearer.
+    In a large component with ranges one step more saves most of a correction that is dearer.
     """
     with np.errstate(over="ignore"):  # a row that next to nothing moves: infinitely far is far
         nats = kernel.per_component(g**2 / np.maximum(diagonal, _FLOOR))
     scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.count, kernel.component_start))
     missed = kernel.largest(g)
     near = missed <= RESIDUAL * scale
-    fine = (missed <= _FINE * scale) & (nats <= _FINE_NATS * scale)
-    return near, np.where(kernel.component_rows > _LARGE, fine, near & (nats <= NATS * scale))
+    done = near & (nats <= NATS * scale)
+    if kernel.upper is not None:
+        fine = (missed <= _FINE * scale) & (nats <= _FINE_NATS * scale)
+        done &= fine | (kernel.component_rows <= _LARGE)
+    return near, np.asarray(done)
 
 
 def _follows(kernel: Kernel, here: Point, diagonal: Reals) -> tuple[Flags, Flags]:

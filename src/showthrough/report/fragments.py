@@ -136,7 +136,7 @@ def _told(heading: str, lines: list[str], last: str) -> dict[str, Any]:
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    lines = [str(outcome.threat), *outcome.lines(), *outcome.notes]
+    lines = [str(outcome.threat), *outcome.lines(), *([outcome.said] if outcome.said else []), *outcome.notes]
     return _told(f"Attack {outcome.attack}", lines, "outcome.people has every person's beliefs (internal).")
 
 
