@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.attacks.outcomes import Outcome, Threat
-from showthrough.attacks.statistics import rates
+from showthrough.attacks.statistics import rates, true_values
 from showthrough.attacks.tied_persons import Island, islands
 from showthrough.errors import ContradictionError, InputError, LongProofError, NotProvenError, ParameterError
 from showthrough.inference.infer import infer
@@ -28,7 +28,6 @@ from showthrough.inference.proof import Proof
 from showthrough.knowledge.statement import Statement, excluded, known
 from showthrough.progress import Progress
 from showthrough.release.release import Release
-from showthrough.table.frames import need_columns, to_polars
 
 KINDS = ("known", "excluded")
 _ROUNDING = 1e-9
@@ -138,9 +137,8 @@ def _check(limit: Any, kinds: Any, most: Any, seconds: Any) -> None:
 
 
 def _true(given: Any) -> dict[str, str]:
-    frame = to_polars(given)
-    need_columns(frame, ["id", "value"], "The truth")
-    return dict(zip(frame["id"].cast(pl.String), frame["value"].cast(pl.String), strict=True))
+    frame = true_values(given)
+    return dict(zip(frame["id"], frame["value"], strict=True))
 
 
 @dataclass(frozen=True)
