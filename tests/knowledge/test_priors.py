@@ -118,3 +118,15 @@ def test_a_policy_limits_how_far_beliefs_move():
 def test_a_limit_on_shifts_needs_a_prior():
     with refusing(InputError, "max_shift compares with a prior"):
         st.audit([hospital()], policy=st.Policy(max_shift=0.1))
+
+
+@pytest.mark.parametrize("name", ["at", "person", "k0", "^x$", "*", "^.*$"])
+def test_a_quasi_identifier_may_be_called_anything(name):
+    people = pl.DataFrame({"id": ["1", "2"], name: ["x", "y"]})
+    release = st.Release.bucketized(
+        pl.DataFrame({"id": ["1", "2"], "group": ["g", "g"], "value": ["a", "b"]}),
+        id="id", sensitive="value", group="group",
+    )  # fmt: skip
+    prior = pl.DataFrame({name: ["x", "x"], "value": ["a", "b"], "p": [0.9, 0.1]})
+    post = st.infer(release, register=people, prior=prior)
+    assert post.of("1")["a"] == pytest.approx(0.75)

@@ -67,9 +67,12 @@ class Prior:
         p = _probabilities(frame["p"], where)
         entries = scalar(frame[value], f"{where}: column {value!r}")
         _complete(text, entries, where)
-        distinct = text.unique(maintain_order=True)
-        row = text.join(distinct.with_row_index("at"), on=chosen, how="left", maintain_order="left", nulls_equal=True)
-        return cls(distinct, bool(by_id), row["at"].to_numpy().astype(np.int64), entries, p, where)._checked()
+        plain = _numbered(text)
+        distinct = plain.unique(maintain_order=True)
+        numbered = distinct.with_row_index("at")
+        row = plain.join(numbered, on=plain.columns, how="left", maintain_order="left", nulls_equal=True)
+        keys = pl.DataFrame({c: distinct[k] for k, c in zip(distinct.columns, chosen, strict=True)})
+        return cls(keys, bool(by_id), row["at"].to_numpy().astype(np.int64), entries, p, where)._checked()
 
     def _checked(self) -> Prior:
         """The same, if nothing is said twice and no row adds up to more than 1."""
@@ -86,8 +89,9 @@ class Prior:
         """[persons] the key that each person has, by their columns as text, or NOBODY."""
         entries = {} if self.by_id else {name: ColumnEntries.of(column) for name, column in columns.items()}
         names = self.keys.columns
-        people = pl.DataFrame({c: columns[c] for c in names}).with_row_index("person")
-        joined = people.join(self.keys.with_row_index("at"), on=names, how="left", maintain_order="left")
+        people = _numbered(pl.DataFrame({c: columns[c] for c in names}))
+        keys = _numbered(self.keys).with_row_index("at")
+        joined = people.join(keys, on=people.columns, how="left", maintain_order="left")
         found = joined["at"].cast(pl.Int64).fill_null(NOBODY).to_numpy().copy()
         if self.by_id:
             return found
@@ -145,10 +149,15 @@ def _probabilities(column: pl.Series, where: str) -> Reals:
     return p.to_numpy()
 
 
+def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same under names that are no other column's and no pattern to Polars."""
+    return pl.DataFrame({f"k{n}": column for n, column in enumerate(frame.iter_columns())})
+
+
 def _complete(keys: pl.DataFrame, values: pl.Series, where: str) -> None:
     if values.null_count():
         raise _wrong(f"{where}: row {int(values.is_null().arg_max() or 0) + 1} has no value.")
-    empty: Sequence[bool] = keys.select(pl.all_horizontal(pl.all().is_null())).to_series().to_list()
+    empty: Sequence[bool] = _numbered(keys).select(pl.all_horizontal(pl.all().is_null())).to_series().to_list()
     if any(empty):
         raise _wrong(f"{where}: row {empty.index(True) + 1} says nothing of whom.")
 
