@@ -59,7 +59,7 @@ def test_attacks_on_one_release_are_run_on_each(monkeypatch):
     monkeypatch.setattr(module, "ATTACKS", {"counting": OneByOne, "refusing": Refusing})
     found = st.attack_all(figure1.releases(), seed=7)
     assert found.table.select("attack", "measure", "persons", "baseline").rows() == [
-        ("counting (D1)", "7", 13, 13), ("counting (D2)", "7", 12, 12),
+        ("counting (D1)", "seed 7", 13, 13), ("counting (D2)", "seed 7", 12, 12),
     ]  # fmt: skip
     assert found.not_run == {"refusing": "It does not want to."}
     assert list(st.attack_all(figure1.releases()[0]).results) == ["counting"]

@@ -47,7 +47,7 @@ _ARRIVED = 1e-4
 _ROUNDING = 1e-9
 _THREAT = Threat(
     "{what}, and everybody's quasi-identifiers",
-    "to guess values better than the shares in each group allow",
+    "to guess values better than the shares in each group allow: who has a value that is more likely than not",
     "that quasi-identifiers go with values in the same way in all groups, and independently of each other once the "
     "value is known (naive Bayes, Dirichlet priors); before that, nothing",
 )

@@ -55,7 +55,8 @@ BASELINE = "release"
 _ROUNDING = 1e-9
 _THREAT = Threat(
     "the release, everybody's quasi-identifiers, and the algorithm that published it with its parameters",
-    "to learn values from the fact that the algorithm published this and nothing finer",
+    "to learn from the fact that the algorithm published this and nothing finer who has a value that is more likely "
+    "than not",
     "that everybody in the register is in the table, and that all worlds that the release allows are alike beforehand",
 )
 

@@ -30,6 +30,14 @@ class AllAttacksRequest(AttackedEntries):
     """A history for all attacks; ``seconds`` bound them together."""
 
 
+_SPEAKING = {"measure", "persons who are"}
+"""Columns whose entries say by themselves what is counted."""
+
+
+def _named(column: str, entry: Any) -> str:
+    return str(entry) if column in _SPEAKING else f"{column} {entry}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AllAttacks:
     """What came out of all attacks that could run."""
@@ -47,7 +55,7 @@ class AllAttacks:
             found = result.outcome
             keys = [c for c in found.rates.columns if c not in _FIGURES]
             for row in found.rates.iter_rows(named=True):
-                measure, beside = ", ".join(str(row[c]) for c in keys), found.beside(row)
+                measure, beside = ", ".join(_named(c, row[c]) for c in keys), found.beside(row)
                 figures = (row["persons"], row["of"], row["share"])
                 rows.append((name, measure, *figures, None if beside is None else beside[0]))
         schema = {
