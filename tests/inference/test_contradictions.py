@@ -2,8 +2,10 @@
 
 import random
 
+import polars as pl
 import pytest
 
+import showthrough as st
 from showthrough import infer
 from showthrough.errors import (
     ChangedValueError,
@@ -151,3 +153,24 @@ def test_no_time_is_no_silence():
     post = infer([*CLASH[:1], release([([1, 2, 3], ["a", "a", "b"]), ([4, 5], ["c", "d"])], "D2")], seconds=0)
     assert set(post.states()) <= {"exact", "certified", "uncertified", "undecided"}
     assert post.ids.len() == 5
+
+
+def test_a_clash_that_several_exclusions_of_one_step_lead_to_is_told():
+    """Who fits several cells of both tables loses one after the other, until the counts are too many."""
+    some = "{73192893, 73197274, 73198314}"
+    rows = [("*", "<73197379", "c", 3), ("", some, "b", 2), ("", some, "a", 1)]
+    tables = []
+    for name, place in (("T1", "73194375-73199132"), ("T2", "73194***")):
+        shown = [(cell or place, age, value, n) for cell, age, value, n in rows]
+        frame = pl.DataFrame(shown, schema=["zip", "age", "value", "count"], orient="row")
+        tables.append(st.Release.counted(frame, sensitive="value", quasi=["zip", "age"], name=name, population="P"))
+    people = pl.DataFrame(
+        {
+            "id": list("123456"),
+            "zip": ["73190752", "73193284", "73194375", "73199132", "73197116", "73192153"],
+            "age": ["73195654", "73197378", "73197274", "73198314", "73192893", "73195839"],
+        }
+    )
+    post = st.infer(tables, register=people, contradictions="explain")
+    assert post.contradictions
+    assert "contradict" in str(post.contradictions[0])

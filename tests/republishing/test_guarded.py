@@ -190,7 +190,7 @@ def test_a_table_that_nothing_can_be_made_of_is_refused_in_words():
         guard(table, [], Policy(max_posterior=0.5), hold_back=False)
     told = problem.value.shareable
     assert "No release of this table was found" in told
-    assert "hold_back=True (with 1 records held back)" in told
+    assert "hold_back=True (with 1 record held back)" in told
     assert "came to its end" in told
     assert guard(table, [], Policy(max_posterior=0.5)).made.suppressed == 1
 

@@ -125,7 +125,7 @@ def _rates(people: pl.DataFrame, by: Sequence[str]) -> tuple[pl.DataFrame, pl.Da
     for names, part in people.group_by(*by, maintain_order=True) if by else [((), people)]:
         for crack in CRACKS:
             for way, column in (("formula", crack), ("exact", f"{crack}_exact")):
-                label = {**dict(zip(by, names, strict=True)), "attack": crack, "counted": way}
+                label = {**dict(zip(by, names, strict=True)), "attack": crack, "told by": way}
                 own = part[column].drop_nulls()
                 found.append((label, int((own > 0).sum()), own.len()))
                 alone.append((label, 0, own.len()))

@@ -74,6 +74,10 @@ class _Chain:
                 continue
             weighed = weigh(face.problem, self._open(step), ready[1], face.rows_before(step))
             zeros = weighed.zeros() if weighed.proven else None
+            if weighed.overfull:  # the releases contradict each other, and from here on nothing is possible
+                self._excluded.add(target)
+                self.weighings.append(ready)
+                continue
             if zeros is None or not (target >= zeros.size or zeros[target]):
                 raise InternalError("A logged step does not prove what it excluded.")
             self._excluded.update(int(v) for v in np.flatnonzero(zeros))

@@ -15,6 +15,7 @@ from showthrough.errors import InputError
 from showthrough.register.history_file import ReleaseEntry, read_history
 from showthrough.release.columns import gaps
 from showthrough.release.counted import CountedKind
+from showthrough.release.kinds import KINDS
 from showthrough.release.reading import fill_roles, read_release
 from showthrough.release.release import Release
 from showthrough.release.roles import Given
@@ -102,7 +103,7 @@ def _subject(path: Path, entry: ReleaseEntry, columns: Columns) -> Subject:
         )
     roles = {c: getattr(given, c) for c in ("id", "sensitive", "group", "quasi", "count")}
     mark, ends = _hidden_count(columns.suppressed)
-    if ends and kind == CountedKind.name:  # what a mark stands for, not rows without a group
+    if ends and kind is not None and KINDS[kind].counts_in_rows:  # what a mark stands for, not rows without a group
         own.setdefault("suppressed", {mark: ends})
         columns = replace(columns, suppressed=None)
     release = read_release(path, entry.values, kind=kind, encoding=columns.encoding, **roles, **own)
