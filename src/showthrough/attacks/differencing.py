@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -43,6 +43,7 @@ _PEOPLE = {"id": pl.String, "value": pl.String, "alone": pl.Boolean}
 class Differencing(Outcome):
     """The outcome of tables of counts that are added and subtracted."""
 
+    paired: ClassVar[bool] = True
     cells: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CELLS))
     """Internal. Every hidden count with what it can stand for (``found`` is "hidden"), and every number of few persons
     that no table prints: of a "piece" of the common refinement, or the "difference" of two cells. ``exact``: one number
