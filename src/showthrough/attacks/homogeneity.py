@@ -11,18 +11,15 @@ from typing import Any
 import polars as pl
 
 from showthrough.attacks.laid import laid
-from showthrough.attacks.outcomes import Threat
 from showthrough.attacks.shares import (
-    BELIEFS,
     ROUNDING,
     SharesOutcome,
     check_share,
     frame_of,
     largest,
-    left_out,
     shares_in,
+    shares_outcome,
 )
-from showthrough.attacks.statistics import rates
 from showthrough.release.release import Release
 
 
@@ -46,12 +43,5 @@ def homogeneity(releases: Release | Sequence[Release], share: float = 1.0, *, re
         most = float(own.overall.max(initial=0.0))
         beside.append((told, best.size if most >= limit - ROUNDING else 0, best.size))
     wants = "one value" if limit == 1 else f"a value that {100 * limit:g} % or more of their group's records have"
-    threat = Threat(
-        "one release, and knows who can be in which of its groups",
-        f"to find persons whose groups leave {wants}",
-        "that all records of the groups that a person fits are alike likely to be the person's",
-    )
-    return SharesOutcome(
-        "homogeneity", threat, pl.concat(parts), rates(exposed), rates(beside), BELIEFS, ("release",),
-        left_out(found), found,
-    )  # fmt: skip
+    wanted = f"whose groups leave {wants}"
+    return shares_outcome("homogeneity", wanted, found, parts, (exposed, beside))

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.attacks.outcomes import Outcome, Threat
-from showthrough.attacks.statistics import rates
+from showthrough.attacks.statistics import Rated, rates
 from showthrough.errors import InputError
 from showthrough.progress import Progress
 from showthrough.register.attribute import Candidates
@@ -34,8 +34,6 @@ _THREAT = Threat(
     "to find the group of each of them",
     "that the quasi-identifiers are written alike in both",
 )
-
-_Rated = tuple[dict[str, Any], int, int]
 
 
 class LinkingOutcome(Outcome):
@@ -63,8 +61,8 @@ def linking(
     names, tell = reader.names_for(told), Progress.of(progress)
     known = _truths(truth, names)
     parts: list[pl.DataFrame] = []
-    exposed: list[_Rated] = []
-    beside: list[_Rated] = []
+    exposed: list[Rated] = []
+    beside: list[Rated] = []
     notes = []
     for name, release in zip(names, told, strict=True):
         if release.roles.id is not None:
@@ -125,7 +123,7 @@ def _holds(fits: Candidates, own: Ints) -> Flags:
 
 
 def _count(
-    people: pl.DataFrame, release: Release, name: str, own: Ints | None, exposed: list[_Rated], beside: list[_Rated]
+    people: pl.DataFrame, release: Release, name: str, own: Ints | None, exposed: list[Rated], beside: list[Rated]
 ) -> None:
     """Persons by how they are linked, and of those in the release who is linked rightly."""
     kinds = [NEAREST if release.form.located_by_guess(release) else ONE, SEVERAL, NONE]

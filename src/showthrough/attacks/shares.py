@@ -6,6 +6,7 @@ groups (all worlds alike), beside ``table``, its share in the whole release.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
@@ -13,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from showthrough.attacks.laid import Laid
-from showthrough.attacks.outcomes import Outcome
+from showthrough.attacks.outcomes import Outcome, Threat
+from showthrough.attacks.statistics import Rated, rates
 from showthrough.errors import ParameterError
 from showthrough.policy.phrases import are, people
 from showthrough.table.arrays import Ints, Reals, sum_by
@@ -70,6 +72,23 @@ class SharesOutcome(Outcome):
             columns = {"value": found.values.gather(own.value), "group": pl.Series(own.share)}
             parts.append(frame_of(found, k, own.person, **columns, table=pl.Series(own.overall)))
         return pl.concat(parts)
+
+
+def shares_outcome(
+    attack: str,
+    wants: str,
+    found: Laid,
+    parts: Sequence[pl.DataFrame],
+    counted: tuple[Sequence[Rated], Sequence[Rated]],
+) -> SharesOutcome:
+    """What came out of the parts of all releases; ``counted`` are the exposed, and those of the baseline."""
+    threat = Threat(
+        "one release, and knows who can be in which of its groups",
+        f"to find persons {wants}",
+        "that all records of the groups that a person fits are alike likely to be the person's",
+    )
+    every, alone = (rates(own) for own in counted)
+    return SharesOutcome(attack, threat, pl.concat(parts), every, alone, BELIEFS, ("release",), left_out(found), found)
 
 
 def frame_of(found: Laid, head: int, person: Ints, **columns: pl.Series) -> pl.DataFrame:

@@ -14,19 +14,16 @@ import polars as pl
 
 from showthrough.attacks.laid import Laid, laid
 from showthrough.attacks.near import Nearness
-from showthrough.attacks.outcomes import Threat
 from showthrough.attacks.shares import (
-    BELIEFS,
     ROUNDING,
     GroupShares,
     SharesOutcome,
     check_share,
     frame_of,
     largest,
-    left_out,
     shares_in,
+    shares_outcome,
 )
-from showthrough.attacks.statistics import rates
 from showthrough.errors import InputError, ParameterError
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints, Reals, sum_by
@@ -68,15 +65,8 @@ def similarity(
         single = own.share[largest(own.person, own.share)]
         exposed.append((told, int((p >= limit - ROUNDING).sum()), person.size))
         beside.append((told, int((single >= limit - ROUNDING).sum()), person.size))
-    threat = Threat(
-        "one release, and knows who can be in which of its groups",
-        f"to find persons of whom {100 * limit:g} % or more of their group's records have {alike.meaning}",
-        "that all records of the groups that a person fits are alike likely to be the person's",
-    )
-    return SharesOutcome(
-        "similarity", threat, pl.concat(parts), rates(exposed), rates(beside), BELIEFS, ("release",),
-        left_out(found), found,
-    )  # fmt: skip
+    wanted = f"of whom {100 * limit:g} % or more of their group's records have {alike.meaning}"
+    return shares_outcome("similarity", wanted, found, parts, (exposed, beside))
 
 
 class _Kin:

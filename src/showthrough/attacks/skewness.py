@@ -12,9 +12,14 @@ import numpy as np
 import polars as pl
 
 from showthrough.attacks.laid import laid
-from showthrough.attacks.outcomes import Threat
-from showthrough.attacks.shares import BELIEFS, ROUNDING, SharesOutcome, frame_of, largest, left_out, shares_in
-from showthrough.attacks.statistics import rates
+from showthrough.attacks.shares import (
+    ROUNDING,
+    SharesOutcome,
+    frame_of,
+    largest,
+    shares_in,
+    shares_outcome,
+)
 from showthrough.errors import InputError, ParameterError
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags
@@ -52,15 +57,8 @@ def skewness(
         told = {"release": name}
         exposed.append((told, int((gain[best] >= ratio * (1 - ROUNDING)).sum()), best.size))
         beside.append((told, 0, best.size))
-    threat = Threat(
-        "one release, and knows who can be in which of its groups",
-        f"to find persons of whom a value is at least {ratio:g} times as likely as in the whole release",
-        "that all records of the groups that a person fits are alike likely to be the person's",
-    )
-    return SharesOutcome(
-        "skewness", threat, pl.concat(parts), rates(exposed), rates(beside), BELIEFS, ("release",),
-        left_out(found), found,
-    )  # fmt: skip
+    wanted = f"of whom a value is at least {ratio:g} times as likely as in the whole release"
+    return shares_outcome("skewness", wanted, found, parts, (exposed, beside))
 
 
 def _matters(known: pl.Series, asked: Sequence[Any] | None) -> Flags:

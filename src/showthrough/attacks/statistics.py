@@ -42,7 +42,11 @@ def wilson(hits: float, of: int) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def rates(counted: Sequence[tuple[dict[str, Any], int, int]]) -> pl.DataFrame:
+Rated = tuple[dict[str, Any], int, int]
+"""What a rate is of, those counted, and among whom."""
+
+
+def rates(counted: Sequence[Rated]) -> pl.DataFrame:
     """What each rate is of, then persons, of, share, low, high: those counted, among whom, and Wilson's interval."""
     rows = []
     for names, persons, of in counted:

@@ -18,7 +18,7 @@ import numpy as np
 from showthrough.inference import graphs
 from showthrough.inference.clock import Clock
 from showthrough.inference.face import Face, WeighingStep
-from showthrough.inference.flow import route
+from showthrough.inference.flow import heights, route
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Ints, Reals
 
@@ -77,10 +77,7 @@ def _levels(face: Face, reduced: Reduced, hint: Reals) -> Ints | None:
     flow, feasible, _ = route(tails, heads, room, demand, np.zeros_like(room))
     if not feasible:
         return None
-    more, less = flow < room, flow > 0
-    arcs = np.concatenate([tails[more], heads[less]]), np.concatenate([heads[more], tails[less]])
-    strong = graphs.strong_components(demand.size, *arcs)
-    level = graphs.levels(strong, *arcs)[strong]
+    level = heights(demand.size, (tails, heads), room, flow)
     weights = np.minimum(level[outside] - level[persons.size : outside], 0)
     idle = np.ones(size, dtype=bool)
     idle[used] = False

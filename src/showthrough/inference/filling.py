@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from showthrough.inference import graphs
 from showthrough.inference.face import Contradicted, Face, WeighingStep
-from showthrough.inference.flow import route
+from showthrough.inference.flow import heights, route
 from showthrough.inference.remaining import Remaining
 from showthrough.table.arrays import Ints
 
@@ -39,9 +38,8 @@ def fill_rows(face: Face, free: Remaining, release: int) -> bool:
         if face.weigh(weights).overfull:
             raise Contradicted(weights)
         return False
-    arcs = filling.residual(flow)
-    strong = graphs.strong_components(filling.demand.size, *arcs)
-    weights = filling.weights(-graphs.levels(strong, *arcs)[strong], flow)
+    ends = filling.tail, filling.head
+    weights = filling.weights(-heights(filling.demand.size, ends, filling.room, flow), flow)
     weighed = face.weigh(weights)
     zeros = np.flatnonzero(weighed.zeros()) if weighed.proven else np.empty(0, dtype=np.int64)
     if not zeros.size:
@@ -82,12 +80,6 @@ class _Filling:
     def _once(self, tail: Ints, head: Ints) -> tuple[Ints, Ints]:
         """The same edges, none of them twice: several values may be in no row."""
         return np.divmod(np.unique(tail * np.int64(self.rows.size + 1) + head), self.rows.size + 1)
-
-    def residual(self, flow: Ints) -> tuple[Ints, Ints]:
-        """Edges (tails, heads) along which one more person could be moved."""
-        more, less = flow < self.room, flow > 0
-        tails = np.concatenate([self.tail[more], self.head[less]])
-        return tails, np.concatenate([self.head[more], self.tail[less]])
 
     def weights(self, figure: Ints, flow: Ints | None) -> Ints:
         """[rows] what each row has, less what the outside has.

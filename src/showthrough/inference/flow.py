@@ -61,10 +61,11 @@ class PairFlow:
 
     def residual(self) -> tuple[Ints, Ints]:
         """Edges (tails, heads) along which one more person could be moved."""
-        return _residual(self.tail, self.head, self.room, self.flow)
+        return residual(self.tail, self.head, self.room, self.flow)
 
 
-def _residual(tail: Ints, head: Ints, room: Ints, flow: Ints) -> tuple[Ints, Ints]:
+def residual(tail: Ints, head: Ints, room: Ints, flow: Ints) -> tuple[Ints, Ints]:
+    """Edges (tails, heads) along which one more person could be moved."""
     up, down = flow < room, flow > 0
     return np.concatenate([tail[up], head[down]]), np.concatenate([head[up], tail[down]])
 
@@ -250,7 +251,7 @@ def forced(alive: Flags, pair: PairFlow, free: Remaining) -> Forced:
     for own, nodes in _by_value(pair.node_value, pair.tail):
         number = _numbered(pair.nodes, nodes)
         tail, head = number[pair.tail[own]], number[pair.head[own]]
-        ends = _residual(tail, head, pair.room[own], pair.flow[own])
+        ends = residual(tail, head, pair.room[own], pair.flow[own])
         strong = graphs.strong_components(nodes.size, *ends)
         fixed[own] = strong[tail] != strong[head]
         if pair.spare.size:
@@ -340,6 +341,13 @@ def _route_by_value(
         feasible &= met
         unmet.append(nodes[missed])
     return flow, feasible, np.sort(np.concatenate(unmet))
+
+
+def heights(nodes: int, edges: tuple[Ints, Ints], room: Ints, flow: Ints) -> Ints:
+    """[nodes] figures that rise along what a flow leaves open, and are alike where persons could go round."""
+    arcs = residual(*edges, room, flow)
+    strong = graphs.strong_components(nodes, *arcs)
+    return np.asarray(graphs.levels(strong, *arcs)[strong])
 
 
 def route(tail: Ints, head: Ints, room: Ints, demand: Ints, start: Ints) -> tuple[Ints, bool, Ints]:

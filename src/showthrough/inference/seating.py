@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from showthrough.inference import graphs
 from showthrough.inference.face import Contradicted, Face, WeighingStep
-from showthrough.inference.flow import route
+from showthrough.inference.flow import heights, route
 from showthrough.inference.rows import Seats
 from showthrough.table.arrays import Ints
 
@@ -44,10 +43,10 @@ def take_seats(face: Face, own: Seats) -> bool:
         if face.weigh(weights).overfull:
             raise Contradicted(weights)
         return False
-    level = _levels(seating, flow)
-    if level is None:
+    level = heights(seating.demand.size, (seating.code, seating.group), seating.room, flow)
+    if not 0 < int(level.max()) <= _DEEPEST:
         return False
-    weights = seating.weights(level)
+    weights = seating.weights(-level)
     weights //= max(1, int(np.gcd.reduce(weights)))
     weighed = face.weigh(weights)
     if weighed.overfull:
@@ -98,24 +97,3 @@ class _Seating:
         found = np.zeros(problem.rows.size, dtype=np.int64)
         found[mine] = figure[first + problem.row_group[mine]] - figure[self.outside]
         return found
-
-
-def _levels(seating: _Seating, flow: Ints) -> Ints | None:
-    """[nodes] a level for everybody and every group: a person can sit only on its highest; None if all are alike."""
-    tail, head = seating.code, seating.group
-    more, less = flow < seating.room, flow > 0
-    arcs = np.concatenate([tail[more], head[less]]), np.concatenate([head[more], tail[less]])
-    strong = graphs.strong_components(seating.demand.size, *arcs)
-    high, low = strong[arcs[0]], strong[arcs[1]]
-    apart = np.flatnonzero(high != low)
-    if not apart.size:
-        return None
-    high, low = high[apart], low[apart]
-    level = np.zeros(int(strong.max()) + 1, dtype=np.int64)
-    for _ in range(_DEEPEST):
-        wanted = level[high] - 1
-        late = level[low] > wanted
-        if not late.any():
-            return level[strong]
-        np.minimum.at(level, low[late], wanted[late])
-    return None
