@@ -96,7 +96,7 @@ def test_what_is_proven_under_leeway_verifies_under_it():
     reader = relaxed(Reader.of(releases, register=people), releases)
     solved, certificate = answer(reader, releases, Wanted(), Log())
     assert certificate.residual < 1e-6
-    assert solved.history.reader.leeway.near == {"M1": Near(2.0, 3), "M2": Near(2.0, 3)}
+    assert solved.history.reader.leeway.near == {"M1": Near(12), "M2": Near(12)}
 
 
 def test_every_call_widens_until_everybody_may_be_anywhere():
@@ -118,13 +118,13 @@ def test_only_guesses_are_relaxed():
     assert relaxed(Reader.of(releases), releases).leeway.near == {}  # without a register nobody is located
 
 
-def test_reach_and_least_number():
+def test_the_nearest_up_to_a_number():
     one = [Measure("numeric")]
     persons, centroids = np.array([[0.0], [10.0], [np.nan]]), np.array([[1.0], [1.5], [3.0], [10.0]])
     assert lists(nearest(persons, centroids, measures=one)) == [[0], [3], [0, 1, 2, 3]]
-    assert lists(nearest(persons, centroids, measures=one, reach=2.0)) == [[0, 1], [3], [0, 1, 2, 3]]
-    assert lists(nearest(persons, centroids, measures=one, reach=2.0, least=3)) == [[0, 1, 2], [1, 2, 3], [0, 1, 2, 3]]
-    assert lists(nearest(persons, centroids, measures=one, reach=2.0, least=9)) == [[0, 1, 2, 3]] * 3
+    assert lists(nearest(persons, centroids, measures=one, least=2)) == [[0, 1], [2, 3], [0, 1, 2, 3]]
+    assert lists(nearest(persons, centroids, measures=one, least=3)) == [[0, 1, 2], [1, 2, 3], [0, 1, 2, 3]]
+    assert lists(nearest(persons, centroids, measures=one, least=9)) == [[0, 1, 2, 3]] * 3
     many = [Measure("nominal")] * 21  # too many dimensions for a tree
     far = np.eye(4, 21)
     assert lists(nearest(far[:1], far, measures=many, least=2)) == [[0, 1, 2, 3]]

@@ -28,8 +28,8 @@ from showthrough.release.release import Release
 from showthrough.table.arrays import Ints, Reals
 
 CONTRADICTIONS = ("explain", "refuse")
-_RELAXATIONS = 2  # times that guesses give way
-_GUESSING = 0.2  # of the time that is left, for an answer under a guess
+_GUESSING = 0.2, 0.6  # of the time that is left, for an answer under each guess; the last one has the rest
+_READING = 4.0  # times as long as a reading took, for another with more candidates
 _TOLERATING = 60.0  # seconds for the fewest persons who changed, and again for what holds whoever they are
 UNCERTIFIED, UNDECIDED = STATES.index(Status.UNCERTIFIED), STATES.index(Status.UNDECIDED)
 
@@ -55,7 +55,7 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
     is neither answered nor refuted in a part of the time. So does the assumption that all who fit are in a table that
     hides how many it holds.
     """
-    for _ in range(_RELAXATIONS):
+    for part in _GUESSING:
         wider = relaxed(reader, releases)
         if wider is reader:
             break
@@ -64,9 +64,9 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
             with log.stage("reading groups"):
                 history = encode(releases, changed=strict, reader=reader)
             reading = time.monotonic() - began
-            with log.at_most(_GUESSING * log.clock.left()):
+            with log.at_most(part * log.clock.left()):
                 found = answered(history, log, refuse=True, guessed=True)
-            if Status.UNDECIDED not in found[1].persons_by_state or log.clock.left() <= reading:
+            if Status.UNDECIDED not in found[1].persons_by_state or log.clock.left() <= _READING * reading:
                 return found
         except ContradictionError:
             pass

@@ -57,14 +57,13 @@ def nearest(
     centroids: Reals,
     *,
     measures: Sequence[Measure],
-    reach: float = 1.0,
     least: int = 1,
     at_most: int = AT_MOST,
     progress: Progress | None = None,
 ) -> Candidates:
     """The groups with the nearest centroid (Euclid over the attributes' differences), all of them in a tie.
 
-    With ``reach`` also those up to so many times as far as the nearest, and the ``least`` nearest in any case.
+    With ``least`` the nearest ones up to that number.
     """
     _agree(persons, centroids, measures)
     if not persons.shape[0] or not centroids.shape[0]:
@@ -79,9 +78,9 @@ def nearest(
     here, there = _embedded(points[:whole], targets, measures)
     gathering = Gathering(group_of, np.bincount(point_of), at_most)
     treelike = there.shape[1] <= DIMENSIONS and here.shape[0] > 0
-    limit = _Limit(reach, min(least, targets.shape[0]))
-    looked_up = _by_tree(here, there, limit) if treelike else _by_comparing(points[:whole], targets, measures, limit)
-    others = _by_comparing(points[whole:], targets, measures, limit)
+    least = min(least, targets.shape[0])
+    looked_up = _by_tree(here, there, least) if treelike else _by_comparing(points[:whole], targets, measures, least)
+    others = _by_comparing(points[whole:], targets, measures, least)
     for first, stop, point, target in _chained(looked_up, others, whole):
         gathering.add(point + first, target)
         gathering.close(stop)
@@ -178,27 +177,15 @@ def _embedded(points: Reals, targets: Reals, measures: Sequence[Measure]) -> tup
 Batch = tuple[int, int, Ints, Ints]  # points from, up to; pairs of point (counted from the first) and target
 
 
-@dataclass(frozen=True)
-class _Limit:
-    """How far a target may be."""
-
-    reach: float
-    least: int
-
-    def of(self, nearest: Reals, last: Reals) -> Reals:
-        """By the distances of the nearest target and of the last of the least number."""
-        return _as_near(np.maximum(nearest * self.reach, last))
-
-
-def _by_tree(here: Reals, there: Reals, limit: _Limit) -> Iterator[Batch]:
+def _by_tree(here: Reals, there: Reals, least: int) -> Iterator[Batch]:
     """One target more than the least number; all within the limit where that one is."""
     from scipy.spatial import cKDTree
 
     tree = cKDTree(there)
     for first in range(0, here.shape[0], POINTS):
         some = here[first : first + POINTS]
-        distance, at = tree.query(some, k=limit.least + 1)
-        most = limit.of(distance[:, 0], distance[:, limit.least - 1])
+        distance, at = tree.query(some, k=least + 1)
+        most = _as_near(distance[:, least - 1])
         more = distance[:, -1] <= most
         own, place = np.nonzero((distance[:, :-1] <= most[:, None]) & ~more[:, None])
         point, target = [own], [at[own, place]]
@@ -210,7 +197,7 @@ def _by_tree(here: Reals, there: Reals, limit: _Limit) -> Iterator[Batch]:
         yield first, first + some.shape[0], np.concatenate(point), np.concatenate(target).astype(np.int64)
 
 
-def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure], limit: _Limit) -> Iterator[Batch]:
+def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure], least: int) -> Iterator[Batch]:
     """All distances of a few points at a time."""
     step = max(1, PAIRS // max(targets.shape[0], 1))
     for first in range(0, points.shape[0], step):
@@ -220,10 +207,8 @@ def _by_comparing(points: Reals, targets: Reals, measures: Sequence[Measure], li
             values, which = np.unique(some[:, a], return_inverse=True)  # few are different: each is compared once
             distance += _apart(values, targets[:, a], measure).take(which, axis=0)
         np.sqrt(distance, out=distance)
-        nearest = last = distance.min(axis=1)
-        if limit.least > 1:
-            last = np.partition(distance, limit.least - 1, axis=1)[:, limit.least - 1]
-        point, target = np.nonzero(distance <= limit.of(nearest, last)[:, None])
+        last = distance.min(axis=1) if least == 1 else np.partition(distance, least - 1, axis=1)[:, least - 1]
+        point, target = np.nonzero(distance <= _as_near(last)[:, None])
         yield first, first + some.shape[0], point, target
 
 

@@ -22,22 +22,23 @@ from dataclasses import dataclass, field
 
 from showthrough.table.frozen import Frozen
 
-REACH = 2.0  # times as far as the nearest centroid, the first time
-CENTROIDS = 3  # candidates at least, the first time
+CENTROIDS = 12  # candidates, the first time
+MORE = 4  # times as many, each time
 
 
 @dataclass(frozen=True)
 class Near:
-    """Which centroids are candidates: the ``least`` nearest, and all up to ``reach`` times as far as the nearest."""
+    """Which centroids are candidates: so many, the nearest of each person.
 
-    reach: float = 1.0
+    A number, not a distance: the centroids within some multiple of the nearest one's distance are thousands for persons
+    who are far from all, and hardly any for those who sit on one.
+    """
+
     least: int = 1
 
     def wider(self) -> Near:
-        """The next step: about twice as many."""
-        if self.least == 1:
-            return Near(REACH, CENTROIDS)
-        return Near(self.reach * 2.0, self.least * 2)
+        """The next step."""
+        return Near(CENTROIDS if self.least == 1 else self.least * MORE)
 
 
 NEAREST = Near()

@@ -44,7 +44,7 @@ def locate_by_centroids(
     if release.locate == "within":
         found = within_spreads(x, c, spreads=np.stack(spreads, axis=1), measures=measures)
     else:
-        found = nearest(x, c, measures=measures, reach=near.reach, least=near.least)
+        found = nearest(x, c, measures=measures, least=near.least)
     return found if shown.all() else _with_suppressed(found, shown.to_numpy())
 
 

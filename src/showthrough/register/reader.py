@@ -119,7 +119,7 @@ class Reader:
         """What gave way, in sentences with counts only; `Posterior.unfilled` tells of strangers."""
         near = [
             f"{name}: the nearest centroids contradict the other releases, so the {near.least} nearest of everybody "
-            f"and all up to {near.reach:g} times as far as the nearest count as possible."
+            "count as possible."
             for name, near in self.leeway.near.items()
         ]
         absent = [

@@ -15,9 +15,8 @@ def relaxed(reader: Reader, releases: Sequence[Release]) -> Reader:
     """The reader who takes the nearest centroids for a guess: the next ones are candidates too.
 
     For a history whose releases contradict each other. ``releases`` are those that publish values, as
-    they are handed to `answer` with the reader. Every call widens the candidates: at first the three
-    nearest centroids and all up to twice as far as the nearest, then the six nearest and four times, and
-    so on, so a caller may try again while the contradiction lasts:
+    they are handed to `answer` with the reader. Every call widens the candidates: at first the twelve
+    nearest centroids, then four times as many, and so on, so a caller may try again while the contradiction lasts:
 
         wider = relaxed(reader, releases)
         if wider is reader: ...  # nobody is located by a guess: the contradiction is one
