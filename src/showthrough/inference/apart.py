@@ -76,8 +76,11 @@ class Isolation:
         self.explaining = log.clock.at_most(_ALL)
         self.left = np.ones(problem.signatures, dtype=bool)
 
-    def run(self, face: Face, *, among: Flags | None = None, start: Reals | None = None) -> Apart:
-        """The answer on consistent islands; ``among`` and ``start`` are those of `solve`."""
+    def run(self, face: Face, *, among: Flags | None = None, start: Reals | None = None, relax: bool = True) -> Apart:
+        """The answer on consistent islands; ``among`` and ``start`` are those of `solve`.
+
+        Without ``relax`` counts do not give way: for callers who can mend what contradicts, and call `relax` else.
+        """
         self._orphans()
         while True:
             try:
@@ -94,8 +97,8 @@ class Isolation:
         done = Apart(face, held, x, mu, self.contradictions)
         if self.contradictions:
             self._withdraw(done)
-            if not (self.elastic and self.problem.statements):
-                self._relax(done)
+            if relax and not (self.elastic and self.problem.statements):
+                self.relax(done)
         return done
 
     def _published(self, face: Face, among: Flags | None, start: Reals | None) -> Reals | None:
@@ -193,7 +196,7 @@ class Isolation:
             face.recount()
         done.x[terms] = nothing_left(problem, done.face.alive)[terms]
 
-    def _relax(self, done: Apart) -> None:
+    def relax(self, done: Apart) -> None:
         """Let counts give way on contradictory islands that hold many persons."""
         persons = np.bincount(self.of_person[: self.history.named], minlength=self.problem.signatures)
         large = np.zeros(self.problem.signatures, dtype=bool)

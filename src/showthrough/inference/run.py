@@ -95,8 +95,9 @@ def answered(history: History, log: Log, *, refuse: bool = True, guessed: bool =
     # the program for the fewest changes knows exact counts of single values
     tolerant = asked and history.row_upper is None and not history.covers
     refusing = refuse and not tolerant
+    isolation = Isolation(history, problem, of_person, log, refuse=refusing, guessed=guessed)
     try:
-        apart = Isolation(history, problem, of_person, log, refuse=refusing, guessed=guessed).run(Face.whole(problem))
+        apart = isolation.run(Face.whole(problem), relax=not tolerant)
     except ContradictionError as error:
         raise (untolerated(error) if asked else error) from None
     if asked and not tolerant:
@@ -107,7 +108,8 @@ def answered(history: History, log: Log, *, refuse: bool = True, guessed: bool =
         history, of_person, apart = _eased(history, of_person, apart, log, refuse=refuse)
     doubts = None
     if asked:
-        history, of_person, apart, doubts = _tolerated(history, of_person, apart, log, refuse=refuse, search=tolerant)
+        found = (history, of_person, apart)
+        history, of_person, apart, doubts = _tolerated(isolation, *found, refuse=refuse, search=tolerant)
     return certified(history, of_person, apart, log, doubts)
 
 
@@ -134,12 +136,13 @@ def _eased(history: History, of_person: Ints, apart: Apart, log: Log, *, refuse:
 
 
 def _tolerated(
-    history: History, of_person: Ints, apart: Apart, log: Log, *, refuse: bool, search: bool
+    isolation: Isolation, history: History, of_person: Ints, apart: Apart, *, refuse: bool, search: bool
 ) -> tuple[History, Ints, Apart, Doubts | None]:
     """The answer with the fewest persons split that make contradictory islands consistent, and what hangs on whom.
 
     Without ``search`` nobody is split besides those whose groups share no value.
     """
+    log = isolation.log
     parts = history.split_why is not None and bool((history.split_why == TOLERATED).any())
     if not parts and not (search and apart.contradictions):
         return history, of_person, apart, None
@@ -154,6 +157,8 @@ def _tolerated(
         apart = again.run(Face.whole(found.problem))
     elif refuse and apart.contradictions and apart.contradictions[0].error is not None:
         raise apart.contradictions[0].error
+    elif apart.contradictions and search and history is isolation.history:
+        isolation.relax(apart)
     with log.stage("changed values"):
         held = firm(found, seconds=log.clock.left(_TOLERATING))
     return found.history, found.of_person, apart, Doubts(found.touched, held)
