@@ -121,13 +121,13 @@ def test_estimates_query_by_query(kind, fake, monkeypatch):
     else:
         release = Release.bucketized(cells, id="id", sensitive="d", group="g")
     kept = {}
-    ask = module.ask
+    spread = module.spread
 
-    def noted(coded, persons, shares, workload):
+    def noted(persons, shares):
         kept.update(persons=persons, shares=shares)
-        return ask(coded, persons, shares, workload)
+        return spread(persons, shares)
 
-    monkeypatch.setattr(module, "ask", noted)
+    monkeypatch.setattr(module, "spread", noted)
     found = utility(release, frame, workload=Workload(20, selectivity=0.4, seed=2))
     assert found.queries == 20
     assert found.query_error_median >= 0

@@ -97,7 +97,7 @@ def query_error(
         return found
 
     coded = Coded(tuple(codes), tuple(own.len() for _, own in columns), value, labels.len())
-    return ask(coded, persons, _shares(grouping, value, labels, counterfeits), workload)
+    return ask(coded, spread(persons, _shares(grouping, value, labels, counterfeits)), workload)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +110,16 @@ class Coded:
     values: int
 
 
-def ask(
-    table: Coded, persons: Callable[[Asked], Reals], shares: Callable[[CodeRange], Reals], workload: Workload
-) -> QueryError:
-    """Draw queries; ``persons`` of each group fit a query, ``shares`` of its values lie in a stretch."""
+Estimate = Callable[[Asked, CodeRange], float]
+
+
+def spread(persons: Callable[[Asked], Reals], shares: Callable[[CodeRange], Reals]) -> Estimate:
+    """Answers by groups: ``persons`` of each fit the quasi-identifiers, ``shares`` of its values lie in the stretch."""
+    return lambda asked, ends: float((persons(asked) * shares(ends)).sum())
+
+
+def ask(table: Coded, estimate: Estimate, workload: Workload) -> QueryError:
+    """Draw queries, and answer each from the table and by an estimate."""
     random = np.random.default_rng(workload.seed)
     rows = []
     for _ in range(workload.queries):
@@ -125,9 +131,8 @@ def ask(
             drawn = _draw(random, table.sizes, table.values, workload)
         if not truth.any():
             continue  # nobody fits anywhere near: such a query has no relative error
-        estimate = float((persons(drawn.quasi) * shares(drawn.value)).sum())
-        actual = int(truth.sum())
-        rows.append((actual, estimate, abs(estimate - actual) / actual))
+        said, actual = estimate(drawn.quasi, drawn.value), int(truth.sum())
+        rows.append((actual, said, abs(said - actual) / actual))
     if not rows:
         raise InputError("No query of this workload fits anybody: take a larger selectivity or fewer dimensions.")
     return QueryError(pl.DataFrame(rows, schema=["truth", "estimate", "error"], orient="row"))

@@ -20,7 +20,7 @@ from showthrough.errors import InputError, LimitError
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading, entropy_loss, gcp
 from showthrough.measuring.measure import Utility
-from showthrough.measuring.queries import Asked, Coded, CodeRange, QueryError, Workload, ask, inside, matching
+from showthrough.measuring.queries import Asked, Coded, CodeRange, QueryError, Workload, ask, inside, matching, spread
 from showthrough.measuring.shown import Shown
 from showthrough.measuring.sizes import average_size, c_avg, discernibility
 from showthrough.register.linking import candidates
@@ -194,7 +194,7 @@ def _with_queries(found: Utility, case: _Case, workload: Workload) -> Utility:
                 fit = fit * case.shown[column].part(ends)
             return fit
 
-        answered = ask(coded, persons, shares, work)
+        answered = ask(coded, spread(persons, shares), work)
     else:
         answered = _ask_rows(case, (value, labels.len()), shares, work)
     return replace(
@@ -228,7 +228,7 @@ def _ask_rows(
         fits = matching(theirs, asked, at.size)
         return np.bincount(at[fits], minlength=case.kept.size).astype(np.float64)
 
-    return ask(Coded(tuple(mine), tuple(sizes), *value), persons, shares, workload)
+    return ask(Coded(tuple(mine), tuple(sizes), *value), spread(persons, shares), workload)
 
 
 def _shares(case: _Case, labels: pl.Series) -> Callable[[CodeRange], Reals]:
