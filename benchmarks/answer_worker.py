@@ -65,7 +65,7 @@ def _do(order: Order) -> None:
         _limit(order.limit)
         post = _answer(budget, history)
         if post is not None:
-            _limit(order.limit + 12 * order.programs)
+            _limit(order.limit + (12 + 4 * order.bounds) * order.programs)
             _say(order, budget, history, post)
 
 

@@ -80,6 +80,14 @@ def numbers(
     return [int(x) if place == whole else x for place, x in enumerate(found)]
 
 
+def whole_numbers(option: str, given: str) -> tuple[int, ...]:
+    """Whole numbers with commas between them, as many as there are."""
+    try:
+        return tuple(int(part) for part in given.split(","))
+    except ValueError:
+        raise InputError(f"--{option} takes whole numbers with commas, such as --{option} 1,2,5.") from None
+
+
 def codings(given: Sequence[str] | None) -> dict[str, tuple[float | None, float | None]]:
     """COLUMN=LOW:HIGH as a table; either end may be empty."""
     found = {}

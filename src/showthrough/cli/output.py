@@ -20,6 +20,7 @@ from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_
 from showthrough.errors import InputError
 from showthrough.numerals import many
 from showthrough.report import attack_terminal, check_terminal, person_terminal, publish_terminal, terminal
+from showthrough.report.compared import comparison_json, show_comparison
 from showthrough.report.formats import Judgement
 from showthrough.report.junit import junit
 from showthrough.report.markdown import markdown
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from showthrough.requests.attack_all import AllAttacks
     from showthrough.requests.audit import AuditResult
     from showthrough.requests.check import CheckResult
+    from showthrough.requests.compare import CompareOptionsResult
     from showthrough.requests.explain import ExplainResult
     from showthrough.requests.publish import CompareResult, PublishResult
     from showthrough.requests.understand import Understood
@@ -242,6 +244,20 @@ def deliver_all_attacks(result: AllAttacks, json: str | None, *, quiet: bool) ->
     sys.stdout.flush()
     if json not in (None, "-"):
         write_together([(Path(str(json)), as_json(content), False)])
+
+
+def deliver_comparison(result: CompareOptionsResult, json: str | None, plot: Path | None, *, quiet: bool) -> None:
+    """A table to the terminal, or JSON; the plot beside it."""
+    told = as_json(comparison_json(result.comparison, result.made))
+    if json == "-":
+        print_bytes(told)
+    elif not quiet:
+        show_comparison(out(), result.comparison)
+    sys.stdout.flush()
+    files = [] if json in (None, "-") else [(Path(str(json)), told, False)]
+    if plot is not None and result.plot is not None:
+        files.append((plot, result.plot, False))
+    write_together(files)
 
 
 def deliver_person(result: ExplainResult, json: str | None, *, quiet: bool) -> None:

@@ -30,7 +30,7 @@ CONFIG: dict[str, Any] = {
     "title": {"color": "var(--ink)", "fontSize": 13, "fontWeight": 650, "anchor": "start", "offset": 8},
 }  # fmt: skip
 CHARTS = (
-    "added", "before_after", "by_population", "by_value", "channels", "how_sure", "needed", "worst",
+    "added", "before_after", "by_population", "by_value", "channels", "how_sure", "needed", "options", "worst",
 )  # fmt: skip
 _VARIABLE = re.compile(r"var\(--([a-z0-9]+)\)")
 _IDS = re.compile(r'\b(id="|url\(#|href="#)([\w-]+)')
@@ -85,3 +85,10 @@ def svg(name: str, data: Mapping[str, Any], width: int, *, key: str) -> str:
     text = re.sub(r' class="mark-[^"]*"', "", text)
     text = re.sub(r"(-?\d+\.\d{2})\d+", r"\1", text)
     return _IDS.sub(lambda found: f"{found[1]}{key}-{found[2]}", text)
+
+
+def file(name: str, data: Mapping[str, Any], width: int) -> str:
+    """The drawing as an SVG file of its own, with colours instead of variables."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(json.dumps(exported(name, data, width)), vl_version=VERSION))
