@@ -33,7 +33,7 @@ class PosteriorInterval(_Ends):
         made.failure = failure
         return made
 
-    def __getnewargs__(self) -> tuple[float, float, float]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[float, float, float]:
         return (self.low, self.high, self.failure)
 
 

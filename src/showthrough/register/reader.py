@@ -208,12 +208,6 @@ class Reader:
 def telling(releases: Sequence[Release], domain: Iterable[Any] = ()) -> list[Release]:
     """The releases that publish values, each table with its margins behind it; the others act as registers."""
     own = [r for r in releases if r.part_of is None]  # margins come with their tables
-    noisy = [r for r in own if r.noise is not None]
-    if noisy:
-        raise InputError(
-            f"{noisy[0].name or 'A release'} publishes counts with noise, which are no evidence here yet: leave it "
-            "out, and account for what it promises with `dp.compose`."
-        )
     told = [layer for r in own if r.sensitive is not None for layer in layers(r)]
     if releases and not told:
         raise InputError("No release has a sensitive column: there is nothing to infer.")
