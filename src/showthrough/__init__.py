@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from showthrough import attacks as attacks
+    from showthrough import dp as dp
     from showthrough import errors as errors
     from showthrough import knowledge as knowledge
     from showthrough.auditing.audit import Audit as Audit
@@ -105,6 +106,7 @@ _HOME = {
     "attacks": "showthrough.attacks",
     "audit": "showthrough.auditing.audit",
     "changes_between": "showthrough.register.changed",
+    "dp": "showthrough.dp",
     "errors": "showthrough.errors",
     "infer": "showthrough.inference.infer",
     "knowledge": "showthrough.knowledge",
@@ -157,6 +159,7 @@ __all__ = [
     "attacks",
     "audit",
     "changes_between",
+    "dp",
     "errors",
     "infer",
     "knowledge",
@@ -177,7 +180,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'showthrough' has no attribute {name!r}")
     module = import_module(_HOME[name])
-    found = module if name in ("attacks", "errors", "knowledge") else getattr(module, name)
+    found = module if name in ("attacks", "dp", "errors", "knowledge") else getattr(module, name)
     globals()[name] = found
     return found
 

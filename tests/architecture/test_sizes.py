@@ -28,6 +28,7 @@ MANY_PARAMETERS = {
     "release.release.Release.generalized": "entry point: the roles of the kind",
     "release.release.Release.counted": "entry point: the roles of the kind",
     "release.release.Release.microaggregated": "entry point: the roles of the kind",
+    "release.release.Release.noisy": "entry point: the roles of the kind, and its noise",
     "republishing.anonymize.anonymize": "entry point: all methods and strategies",
     "inference.infer.infer": "entry point: what a reader has, and how an answer is wanted",
     "auditing.audit.audit": "entry point: those of infer",

@@ -163,7 +163,7 @@ def test_trees(home):
         (["--hierarchy", "disease=none.csv"], "none.csv"),
         (["--t", "0.2", "--distance", "hierarchy"], "--hierarchy disease=FILE"),
         (["--dissimilarity", "0,0,1", "--metric", "hierarchy"], "--hierarchy disease=FILE"),
-        (["--kind", "noisy"], "randomized releases"),
+        (["--kind", "noisy"], "says what its noise is"),
         (["--kind", "heap"], "reads: bucketized"),
         (["--kind", "bucketized"], "--group"),
         (["--tree", "zap"], "no column of what was read"),

@@ -139,7 +139,7 @@ def test_foreign_manifests(tmp_path):
         ("group = false", "group = 3", "group under [columns] must be the name of a column, or false"),
         ('quasi = ["age"', 'quasi = [3, "age"', "must list quasi under [columns]"),
         ('role = "rows"', 'role = "records"', "must name one file of rows."),
-        ("microaggregated", "pram", "describes a release of kind 'pram': randomized releases (noise, PRAM"),
+        ("microaggregated", "pram", "describes a release of kind 'pram': randomized releases (PRAM"),
         (
             "microaggregated",
             "odd",

@@ -154,8 +154,8 @@ def test_the_kind_of_plain_files(plain, file, roles, kind):
         ("C.csv", {"sensitive": "condition", "kind": "counted", "id": "zip"}, "it has no column of ids"),
         (
             "G.csv",
-            {"kind": "noisy"},
-            r"of kind 'noisy': randomized releases \(noise, PRAM, randomized response\) are not",
+            {"kind": "noisy", "sensitive": "condition", "quasi": ["zip"]},
+            "has no column|says what its noise is: mechanism, scale and neighbours",
         ),
         ("G.csv", {"kind": "PRAM"}, "randomized releases .* are not covered"),
         ("G.csv", {"kind": "randomized-response"}, "randomized releases .* are not covered"),

@@ -29,6 +29,7 @@ class Status(StrEnum):
 
     EXACT = "exact"  # every forced zero is proven and every probability is within ERROR_BAR
     CERTIFIED = "certified"  # within CERTIFIED_BAR, and some forced zeros may only be suspected
+    BELIEVED = "believed"  # what noisy counts make of what the other releases leave open: neither proof nor bound
     UNCERTIFIED = "uncertified"  # a point that meets the counts is known, but not how far it is from the answer
     UNDECIDED = "undecided"  # no point that meets the counts is known yet
     RELAXED = "relaxed"  # no point meets the counts; the answer is one that misses them by as little as can be
@@ -37,23 +38,34 @@ class Status(StrEnum):
     @property
     def certain(self) -> bool:
         """Whether its probabilities are a result."""
-        return self in (Status.EXACT, Status.CERTIFIED)
+        return self in (Status.EXACT, Status.CERTIFIED, Status.BELIEVED)
 
     @property
     def consistent(self) -> bool:
         """Whether a point that meets the counts is known, so that what is proven holds without an if."""
-        return self in (Status.EXACT, Status.CERTIFIED, Status.UNCERTIFIED)
+        return self in (Status.EXACT, Status.CERTIFIED, Status.BELIEVED, Status.UNCERTIFIED)
 
 
 STATES = tuple(Status)
 _WORDS = {
     Status.EXACT: "exact",
     Status.CERTIFIED: "certified",
+    Status.BELIEVED: "believed: what noisy counts make of what the other releases leave open, neither proof nor bound",
     Status.UNCERTIFIED: "uncertified: a point that meets the counts is known, not how far it is from the answer",
     Status.UNDECIDED: "undecided: in this time no point that meets the counts was found",
     Status.RELAXED: "in releases that contradict each other, answered by missing as few counts as possible",
     Status.CONTRADICTORY: "in releases that contradict each other",
 }
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What noisy releases added: a belief about so many persons, of which ``residual`` is how far counts are missed."""
+
+    releases: int
+    by_worlds: int
+    by_expected_counts: int
+    residual: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,6 +91,7 @@ class Certificate:
     bounded_by_state: Mapping[str, int] = field(default_factory=dict)  # of them, who has bounds narrower than [0, 1]
     contradictions: int = 0  # islands of releases that contradict each other
     changed: ChangedCounts = field(default_factory=ChangedCounts)
+    evidence: Evidence | None = None  # what noisy releases added; None: there are none
 
     @property
     def error_bar(self) -> float:
@@ -151,5 +164,6 @@ def states(gap: Reals, residual: Reals, suspected: Ints, largest_count: int) -> 
     rounding = max(min(RESIDUAL, 1e-14 * largest_count), min(ROUNDED, 1e-15 * largest_count))
     met = residual <= max(MET, rounding)
     exact = met & (gap <= GAP) & (suspected == 0)
-    found = np.select([exact, met & (gap <= CERTIFIED_GAP), met], [0, 1, 2], 3)
+    known = [STATES.index(s) for s in (Status.EXACT, Status.CERTIFIED, Status.UNCERTIFIED)]
+    found = np.select([exact, met & (gap <= CERTIFIED_GAP), met], known, STATES.index(Status.UNDECIDED))
     return found.astype(np.int64)

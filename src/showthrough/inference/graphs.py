@@ -112,7 +112,13 @@ def maximum_flow(nodes: int, tail: Ints, head: Ints, room: Ints, source: int, si
         ends = np.concatenate([tail, [source]]), np.concatenate([head, [sink]])
         used, near, far = _without_loners(nodes, *ends)
         return _scipy_flow(used.size, near[:-1], far[:-1], room, int(near[-1]), int(far[-1]))
-    return _dinic(tail.tolist(), head.tolist(), room.tolist(), source, sink)
+    flow = np.array(_dinic(tail.tolist(), head.tolist(), room.tolist(), source, sink), dtype=np.int64)
+    return int(flow[tail == source].sum() - flow[head == source].sum()), flow
+
+
+def flow_value(tail: list[int], head: list[int], room: list[int], source: int, sink: int) -> int:
+    """Value of a maximum flow whose rooms are whole numbers of any size."""
+    return sum(own for own, start in zip(_dinic(tail, head, room, source, sink), tail, strict=True) if start == source)
 
 
 def _large(edges: int) -> bool:
@@ -222,8 +228,8 @@ def _tarjan(nodes: int, after: dict[int, list[int]]) -> Ints:
     return label
 
 
-def _dinic(tail: list[int], head: list[int], room: list[int], source: int, sink: int) -> tuple[int, Ints]:
-    """Dinic's algorithm; edge 2k is edge k, edge 2k + 1 its reverse."""
+def _dinic(tail: list[int], head: list[int], room: list[int], source: int, sink: int) -> list[int]:
+    """The flow on each edge, by Dinic's algorithm; edge 2k is edge k, edge 2k + 1 its reverse."""
     left = [0] * (2 * len(room))
     left[::2] = room
     target = [0] * len(left)
@@ -232,7 +238,6 @@ def _dinic(tail: list[int], head: list[int], room: list[int], source: int, sink:
     for k, (a, b) in enumerate(zip(tail, head, strict=True)):
         leaving.setdefault(a, []).append(2 * k)
         leaving.setdefault(b, []).append(2 * k + 1)
-    value = 0
     while True:
         level = {source: 0}
         queue = deque([source])
@@ -243,14 +248,13 @@ def _dinic(tail: list[int], head: list[int], room: list[int], source: int, sink:
                     level[target[e]] = level[node] + 1
                     queue.append(target[e])
         if sink not in level:
-            return value, np.array(left[1::2], dtype=np.int64)
+            return left[1::2]
         tried = dict.fromkeys(level, 0)
         while path := _augmenting_path(leaving, target, left, level, tried, source, sink):
             amount = min(left[e] for e in path)
             for e in path:
                 left[e] -= amount
                 left[e ^ 1] += amount
-            value += amount
 
 
 def _augmenting_path(

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.inference.noisy_tables import NoisyTable, noisy_tables, quiet
 from showthrough.inference.row_values import Listing, Together, listing, overlapping, published_values, row_values
 from showthrough.inference.statements import Statements, coded, spoken_of
 from showthrough.register.changed import Changed
@@ -70,6 +71,7 @@ class History:
     statements: Statements | None = None
     prior_of: Ints | None = None  # [n] the row of ``prior`` of each person
     prior: Reals | None = None  # [classes, values] weights of belief, 0 or more; None: all alike
+    noise: tuple[NoisyTable, ...] = ()  # what noisy releases say
     strangers: int = 0  # columns at the end of whom statements alone speak
 
     @cached_property
@@ -204,18 +206,24 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     values, value_codes = codes_of(tally_values, ordered=True)
     refuse_blanks(ids, "ids")
     refuse_blanks(values, "values")
-    labels = [release.labels for release in releases]
+    spoken = noisy_tables(releases, names, reader)
+    value_codes = [codes[:0] if r.noise is not None else codes for r, codes in zip(releases, value_codes, strict=False)]
+    published = [quiet(r) for r in releases]
+    labels = [release.labels for release in published]
     first_group = starts(np.array([own.len() for own in labels]))
-    seats = seat(ties, id_codes, first_group, ids.len(), [overlapping(r) for r in releases])
+    seats = seat(ties, id_codes, first_group, ids.len(), [overlapping(r) for r in published])
     row_group = np.concatenate(
-        [positions(r.tally["group"], own) + first for r, own, first in zip(releases, labels, first_group, strict=False)]
+        [
+            positions(r.tally["group"], own) + first
+            for r, own, first in zip(published, labels, first_group, strict=False)
+        ]
     )
-    row_value, covers = row_values(releases, value_codes, values.len())
-    row_count = np.concatenate([r.tally["n"].to_numpy() for r in releases])
+    row_value, covers = row_values(published, value_codes, values.len())
+    row_count = np.concatenate([r.tally["n"].to_numpy() for r in published])
     order = _sorting(row_group.astype(np.int64) * (values.len() + 1 + len(covers)) + row_value)
     row_upper = None
-    if any(r.upper is not None for r in releases):
-        most = [r.tally["n"] if r.upper is None else r.upper for r in releases]
+    if any(r.upper is not None for r in published):
+        most = [r.tally["n"] if r.upper is None else r.upper for r in published]
         row_upper = np.concatenate([own.to_numpy() for own in most])[order].astype(np.int64)
     return History(
         releases=tuple(releases),
@@ -238,6 +246,7 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
         row_upper=row_upper,
         spare=seats.spare,
         covers=covers,
+        noise=spoken,
     ).informed()
 
 

@@ -53,8 +53,9 @@ def _continued(post: Solved, history: History, log: Log, *, refuse: bool) -> tup
     """Solve a history that goes on where an earlier one ended."""
     same_kinds = history.ids.dtype == post.history.ids.dtype and history.values.dtype == post.history.values.dtype
     plain = post.problem.plain and not history.set_group.size and history.row_upper is None and not history.covers
-    if history.changed.splits or not same_kinds or not plain or not post.certified.all():
-        # ids may be split anew, ids and values sort differently, candidates grow, or there is no answer to go on from
+    if history.changed.splits or history.noise or not same_kinds or not plain or not post.certified.all():
+        # ids may be split anew, ids and values sort differently, candidates grow, noise is weighed at the end, or there
+        # is no answer to go on from
         return answered(history, log, refuse=refuse)
     with log.stage("reading groups"):
         history, problem, of_person = build(history)

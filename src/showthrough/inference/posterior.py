@@ -133,7 +133,7 @@ class Posterior(Showable):
             return solved.per_person(pairs, p, names.gather(state), people=people)
         if not solved.certified.all():
             p = pl.DataFrame([p, pl.Series("state", state)]).select(
-                pl.when(pl.col("state") <= STATES.index(Status.CERTIFIED)).then("p").alias("p")
+                pl.when(pl.col("state") <= STATES.index(Status.BELIEVED)).then("p").alias("p")
             )["p"]
         return solved.per_person(pairs, p, people=people)
 

@@ -15,6 +15,7 @@ from showthrough.inference.certificate import STATES, Certificate, Status, state
 from showthrough.inference.face import Face
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.log import Log
+from showthrough.inference.noise_belief import believed
 from showthrough.inference.pairs import Pairs
 from showthrough.inference.problem import collapse
 from showthrough.inference.rows import Rows
@@ -110,7 +111,7 @@ def answered(history: History, log: Log, *, refuse: bool = True, guessed: bool =
     if asked:
         found = (history, of_person, apart)
         history, of_person, apart, doubts = _tolerated(isolation, *found, refuse=refuse, search=tolerant)
-    return certified(history, of_person, apart, log, doubts)
+    return believed(*certified(history, of_person, apart, log, doubts), log)
 
 
 def _eased(history: History, of_person: Ints, apart: Apart, log: Log, *, refuse: bool) -> tuple[History, Ints, Apart]:

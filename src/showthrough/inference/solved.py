@@ -96,7 +96,7 @@ class Solved:
     @cached_property
     def answered(self) -> Flags:
         """[m] signatures whose probabilities are a result."""
-        return np.asarray(self.state <= STATES.index(Status.CERTIFIED))
+        return np.asarray(self.state <= STATES.index(Status.BELIEVED))
 
     @cached_property
     def consistent(self) -> Flags:

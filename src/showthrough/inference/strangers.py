@@ -152,6 +152,8 @@ def _by_register(history: History, r: int) -> bool:
     release, reader, name = history.releases[r], history.reader, history.names[r]
     if not isinstance(release, Release) or release.roles.id is not None or name in reader.membership:
         return False
+    if release.noise is not None:
+        return False
     return reader.register is not None and (name in reader.leeway.near or not guessed(reader, release, name))
 
 

@@ -9,6 +9,7 @@ backward counts give the share of worlds in which a person has a value, in whole
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, inf
@@ -41,10 +42,12 @@ def count(
     most_states: int = MOST_STATES,
     deadline: float = inf,
     believed: bool = False,
+    noise: Mapping[int, Sequence[int]] | None = None,
 ) -> Count:
     """Count the worlds of a component in at most ``most_states`` steps, before the deadline.
 
-    If ``believed``, each weighs what the prior makes it: the product over all persons.
+    If ``believed``, each weighs what the prior makes it: the product over all persons. ``noise`` says of rows what a
+    world weighs besides, by what is left of the row in it.
     """
     budget = Budget(most_states, deadline)
     budget.spend()
@@ -52,7 +55,7 @@ def count(
     forward: list[dict[State, int]] = [{decided.first: 1}]
     moves: list[list[Move]] = []
     for at, layer in enumerate(decided.layers):
-        reached, steps = _forward(decided, at, layer, forward[-1], budget)
+        reached, steps = _forward(decided, at, layer, forward[-1], budget, noise or {})
         forward.append(reached)
         moves.append(steps)
     total = sum(forward[-1].values())
@@ -70,11 +73,19 @@ def count(
 
 
 def _forward(
-    decided: Line, at: int, layer: Layer, before: dict[State, int], budget: Budget
+    decided: Line,
+    at: int,
+    layer: Layer,
+    before: dict[State, int],
+    budget: Budget,
+    noise: Mapping[int, Sequence[int]],
 ) -> tuple[dict[State, int], list[Move]]:
     """The states after a decision with the ways to each, and all moves to them."""
     reached: dict[State, int] = {}
     steps: list[Move] = []
+    told = zip(layer.rows, layer.touches, strict=True)
+    closing = [(noise[row], t.slot, t.times) for row, t in told if t.closes and row in noise]
+    opened = dict(layer.opens)
     for state, ways in before.items():
         budget.spend()
         for n, pool, following in layer.steps(decided.entering(at, state)):
@@ -82,6 +93,10 @@ def _forward(
             weight = 1 if layer.variable < 0 else decided.belief.get(layer.variable, 1)
             budget.spend_on_digits(min(n, pool - n) + n * (weight.bit_length() - 1))
             arrangements = comb(pool, n) * weight**n
+            for own, slot, times in closing:
+                factor = own[opened.get(slot, state[slot]) - times * n]
+                budget.spend_on_digits(factor.bit_length())
+                arrangements *= factor
             if not arrangements:
                 continue
             reached[following] = reached.get(following, 0) + ways * arrangements

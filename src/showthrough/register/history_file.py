@@ -86,6 +86,7 @@ class ReleaseEntry(FileEntry):
     rounding: int | str | tuple[Any, ...] | None = None
     totals: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
     population: str | None = None
+    noise: Mapping[str, Any] | None = None
     value_cells: bool | None = None
     counterfeits: str | None = None
     value_map: str | Mapping[str, Any] | None = None

@@ -16,6 +16,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.leeway import NEAREST
+from showthrough.register.noisy_ties import silent
 from showthrough.register.populations import population_of, share_members
 from showthrough.register.ties import Pool, Ties, one_each
 from showthrough.release.ranged import sizes
@@ -36,7 +37,9 @@ PRESENT = 1
 
 
 def tie(release: Release, name: str, reader: Reader) -> Ties:
-    """Who can be in which group of the release called ``name``."""
+    """Who can be in which group of the release called ``name``; in none, where its counts carry noise."""
+    if release.noise is not None:
+        return silent(release, name, reader)
     if name in reader.membership:
         return _by_membership(release, name, reader)
     if release.roles.id is not None:

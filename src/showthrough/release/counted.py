@@ -69,7 +69,12 @@ class CountedKind(Kind):
         told = {name: release.options[name] for name in self.options if name in release.options}
         return {"count": release.roles.count, **{name: _as_entry(entry) for name, entry in told.items()}}
 
-    def options_in(self, columns: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+    def options_in(
+        self,
+        columns: Mapping[str, Any],
+        types: Mapping[str, str],  # noqa: ARG002
+        parameters: Mapping[str, Any],  # noqa: ARG002
+    ) -> dict[str, Any]:
         """How counts are printed, as a release.toml says under [columns]."""
         return ranged.options(**{name: columns[name] for name in self.options if name in columns})
 

@@ -93,9 +93,22 @@ class Kind(ABC):
         """What release.toml says under [columns] beside the roles that every kind has."""
         return {}
 
-    def options_in(self, columns: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
-        """The options of `make` that a release.toml tells by its [columns] and [types]."""
+    def options_in(
+        self,
+        columns: Mapping[str, Any],  # noqa: ARG002
+        types: Mapping[str, str],  # noqa: ARG002
+        parameters: Mapping[str, Any],  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """The options of `make` that a release.toml tells by its [columns], [types] and [parameters]."""
         return {}
+
+    def parameters(self, release: Release) -> dict[str, Any]:  # noqa: ARG002
+        """What the release says of how it was made, whoever reads it."""
+        return {}
+
+    def members(self, release: Release) -> int:
+        """How many persons are in the release, at most: published records without counterfeits."""
+        return int(release.size.sum()) - int(release.counterfeits["n"].sum())
 
     def person_groups(self, release: Release) -> pl.Series:
         """The group of each row of ``release.records``."""

@@ -10,14 +10,16 @@ from showthrough.release.counted import CountedKind
 from showthrough.release.generalized import GeneralizedKind
 from showthrough.release.kind import Kind
 from showthrough.release.microaggregated import MicroaggregatedKind
+from showthrough.release.noisy import NoisyKind
 
-RANDOMIZED = ("noisy", "randomized", "randomised", "pram", "randomized response", "randomised response", "perturbed")
+RANDOMIZED = ("randomized", "randomised", "pram", "randomized response", "randomised response", "perturbed")
 
 KINDS: dict[str, Kind] = {
     BucketizedKind.name: BucketizedKind(),
     GeneralizedKind.name: GeneralizedKind(),
     CountedKind.name: CountedKind(),
     MicroaggregatedKind.name: MicroaggregatedKind(),
+    NoisyKind.name: NoisyKind(),
 }
 
 
@@ -27,7 +29,7 @@ def known_kind(kind: Any, lead: str) -> Kind:
         return KINDS[kind]
     if isinstance(kind, str) and kind.strip().lower().replace("_", " ").replace("-", " ") in RANDOMIZED:
         raise InputError(
-            f"{lead} {kind!r}: randomized releases (noise, PRAM, randomized response) are not covered. "
+            f"{lead} {kind!r}: randomized releases (PRAM, randomized response) are not covered. "
             f"The kinds that are: {', '.join(KINDS)}."
         )
     raise InputError(f"{lead} {kind!r}; this showthrough reads: {', '.join(KINDS)}.")

@@ -102,15 +102,16 @@ def read(home: Path) -> Manifest:
     date = found.get("date")
     columns = _columns(found.get("columns"), form, path)
     types = _table_of_text(found.get("types", {}), "types", path)
+    parameters = _table(found.get("parameters", {}), "parameters", path)
     return Manifest(
         kind=form.name,
         name=str(found.get("name") or home.resolve().name),
         date=None if date is None else str(date),
         columns=columns,
         types=types,
-        parameters=_table(found.get("parameters", {}), "parameters", path),
+        parameters=parameters,
         files=_files(found.get("files"), form, path),
-        options=_options(form, columns, types, path),
+        options=_options(form, (columns, types, parameters), path),
         hierarchies=_sha256("hierarchies", HIERARCHIES, found, path),
         plan=_sha256("plan", PLAN, found, path),
     )
@@ -126,9 +127,9 @@ def _sha256(table: str, name: str, found: Mapping[str, Any], path: Path) -> str 
     return str(entry["sha256"])
 
 
-def _options(form: Kind, columns: Mapping[str, Any], types: Mapping[str, str], path: Path) -> dict[str, Any]:
+def _options(form: Kind, told: tuple[dict[str, Any], dict[str, str], dict[str, Any]], path: Path) -> dict[str, Any]:
     try:
-        return form.options_in(columns, types)
+        return form.options_in(*told)
     except InputError as problem:
         raise FileError(f"{path}: {problem.said}") from None
 

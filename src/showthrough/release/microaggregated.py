@@ -73,7 +73,12 @@ class MicroaggregatedKind(Kind):
         """Spread and levels of the columns, and how persons are located."""
         return {"spread": dict(release.roles.spread), "ordinal": dict(release.ordinal), "locate": release.locate}
 
-    def options_in(self, columns: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
+    def options_in(
+        self,
+        columns: Mapping[str, Any],
+        types: Mapping[str, str],
+        parameters: Mapping[str, Any],  # noqa: ARG002
+    ) -> dict[str, Any]:
         """Columns of text without levels are names."""
         found = {name: columns[name] for name in ("ordinal", "locate") if name in columns}
         levels = found.get("ordinal", {})

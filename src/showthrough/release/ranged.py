@@ -16,6 +16,7 @@ import polars as pl
 from showthrough.errors import InputError
 from showthrough.release import grouped
 from showthrough.release.columns import filled
+from showthrough.release.noisy import refuse_noise
 from showthrough.release.parts import Parts, Source
 from showthrough.release.printed_counts import OPEN, Printing, read_counts
 from showthrough.release.totals import VALUE, Leveled, Margin, as_totals
@@ -153,6 +154,7 @@ def _as_release(release: Release, margin: Margin) -> Release:
 
 def refuse_ranges(release: Release, what: str) -> None:
     """Refuse what needs exact counts and one row per group and value."""
+    refuse_noise(release, what)
     if release.ranged:
         raise InputError(
             f"{release.name or 'The release'} hides or rounds counts, or has totals: {what} needs a table with exact "

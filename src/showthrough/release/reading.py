@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import FileError, InputError
-from showthrough.release import folder, microaggregated, ranged
+from showthrough.release import folder, microaggregated, noisy, ranged
 from showthrough.release import link as private
 from showthrough.release.kind import Clues, Kind, Shows
 from showthrough.release.kinds import KINDS, known_kind
@@ -47,6 +47,7 @@ def read_release(
     rounding: Any = None,
     totals: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     population: str | None = None,
+    noise: Mapping[str, Any] | None = None,
     value_cells: bool = False,
     counterfeits: str | os.PathLike[str] | None = None,
     value_map: str | os.PathLike[str] | Mapping[Any, Any] | None = None,
@@ -67,7 +68,8 @@ def read_release(
     named. ``hierarchies`` maps columns to a `Hierarchy`, an ARX hierarchy file or a nested dict. ``counterfeits``
     is a file with groups and counts; ``value_map`` one with two columns, published value and common value, below a
     header (or a mapping). Quasi-identifiers that read as one of ``missing`` (such as "?") are suppressed cells, as
-    the usual marks are. Counts are printed as in `Release.counted`. ``link`` is the file of the private link.
+    the usual marks are. Counts are printed as in `Release.counted`; ``noise`` says what `Release.noisy` is told of
+    theirs (mechanism, scale, neighbours, …). ``link`` is the file of the private link.
     """
     source = os.fspath(path)
     settle(source)
@@ -80,7 +82,7 @@ def read_release(
         marks = {column: tuple(getattr(info, "missing", ())) for column, info in described.items()}
         plain = {"encoding": encoding, "counterfeits": counterfeits, "missing": (tuple(missing), marks), "link": link}
         printed = ranged.options(suppressed, rounding, totals, population)
-        options = {**microaggregated.options(ordinal, nominal), "locate": locate, **printed}
+        options = {**microaggregated.options(ordinal, nominal), "locate": locate, **printed, **noisy.options(noise)}
         loaded = _from_file(source, values, given, kind=kind, plain=plain, options=options)
         loaded = loaded.called(_stem(source) if name is None else name, date)
         loaded = replace(loaded, domain=_declared(loaded, described))

@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import ReleaseError
-from showthrough.numerals import number_of
 from showthrough.release import counterfeits as fakes
+from showthrough.release import identity, microaggregated, noisy, ranged, recode
 from showthrough.release import link as private
-from showthrough.release import microaggregated, ranged, recode
-from showthrough.release.columns import group_sizes, table_of
+from showthrough.release.columns import group_sizes
 from showthrough.release.kind import Kind
 from showthrough.release.kinds import KINDS
+from showthrough.release.noise import Noise
 from showthrough.release.parts import Parts, Source
 from showthrough.release.roles import Roles as Roles
 from showthrough.release.roles import make_roles
@@ -24,7 +24,6 @@ from showthrough.release.totals import Margin
 from showthrough.table.frames import to_polars
 from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import as_hierarchy
-from showthrough.table.plain import as_set, fingerprint, plain
 
 
 def _nothing() -> Mapping[str, Any]:
@@ -203,6 +202,43 @@ class Release:
         source = Source(rows, roles, name or "The release", counterfeits=counterfeits, options=options)
         return from_source("microaggregated", source).called(name, date, parameters, hierarchies)
 
+    @classmethod
+    def noisy(
+        cls,
+        frame: Any,
+        *,
+        sensitive: str,
+        mechanism: str,
+        scale: float | None = None,
+        neighbours: str | None = None,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        sensitivity: float | None = None,
+        marginals: Sequence[Mapping[str, Any]] = (),
+        quasi: Sequence[str] | None = None,
+        group: str | None = None,
+        count: str = "count",
+        processed: Sequence[str] = (),
+        name: str = "",
+        date: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+    ) -> Release:
+        """Take counts with noise of a known law from a frame: a row per cell (or group) and value.
+
+        ``mechanism`` is geometric, laplace, gaussian or discrete-gaussian and ``scale`` how wide its noise is;
+        ``neighbours`` says what may change for ε ("replace-one" or "add-remove"), ``sensitivity`` how far the table
+        moves then. ``marginals`` lists the tables of a release of several (quasi, epsilon, delta, scale), whose
+        other cells are empty; ``processed`` the columns of counts that were made from the noisy ones.
+        """
+        rows, kept = to_polars(frame), {str(count), *map(str, processed)}
+        others = [c for c in rows.columns if c not in kept]
+        roles = make_roles(others, sensitive=sensitive, group=group, quasi=quasi, count=count)
+        given = {"mechanism": mechanism, "scale": scale, "neighbours": neighbours, "marginals": marginals}
+        law = {**given, "epsilon": epsilon, "delta": delta, "sensitivity": sensitivity}
+        source = Source(rows, roles, name or "The release", options=noisy.options(law, processed))
+        return from_source("noisy", source).called(name, date, parameters, hierarchies)
+
     def called(
         self,
         name: str,
@@ -215,7 +251,7 @@ class Release:
             self,
             name=name,
             date=date,
-            parameters=Frozen(dict(parameters or {})),
+            parameters=Frozen({**(parameters or {}), **self.form.parameters(self)}),
             hierarchies=Frozen({c: as_hierarchy(h) for c, h in (hierarchies or {}).items()}),
         )
 
@@ -256,9 +292,15 @@ class Release:
         return self.upper is not None
 
     @property
+    def noise(self) -> Noise | None:
+        """The noise of its counts; None: there is none."""
+        found: Noise | None = self.options.get("noise")
+        return found
+
+    @property
     def members(self) -> int:
-        """How many persons are in the release, at most: published records without counterfeits."""
-        return int(self.size.sum()) - int(self.counterfeits["n"].sum())
+        """How many persons are in the release, at most; where counts carry noise, about how many."""
+        return self.form.members(self)
 
     def sizes(self) -> pl.DataFrame:
         """How many records each group publishes, counterfeits included: group, n."""
@@ -291,7 +333,7 @@ class Release:
         return replace(self, link=checked, link_id=id)
 
     def counts(self) -> pl.DataFrame:
-        """What is published of each group: group, value, n; where counts are ranges also lower and upper."""
+        """What is published of each group: group, value, n (with its noise); of ranges also lower and upper."""
         if self.upper is None:
             return self.tally
         exact = pl.when(pl.col("n") == self.upper).then("n").alias("n")
@@ -303,14 +345,7 @@ class Release:
         One row per group; of a bucketized release, one row per record. The first column is called
         ``group`` unless a quasi-identifier is.
         """
-        quasi, shown, label = self.roles.quasi, self.records, self.person_groups()
-        if self.person_group is not None:
-            first = pl.DataFrame({"group": label}).with_row_index("row").unique("group", keep="first").sort("group")
-            shown, label = shown[first["row"]], first["group"]
-        name = "group" if "group" not in quasi else self.roles.group or "label"
-        while name in quasi:
-            name += "_"
-        return table_of({name: label, **{c: shown[c] for c in quasi}})
+        return identity.cells_of(self)
 
     def recoded(self, mapping: Mapping[Any, Any]) -> Release:
         """The same release in another coding: every value renamed by ``mapping``, counts added up."""
@@ -345,52 +380,17 @@ class Release:
 
     def as_dict(self) -> dict[str, Any]:
         """What the release is, in counts only, as plain data for JSON."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "date": self.date,
-            "persons": self.members,
-            "groups": self.labels.len(),
-            "values": None if self.sensitive is None else self.tally["value"].n_unique(),
-            "counterfeits": int(self.counterfeits["n"].sum()),
-            "roles": plain(self.roles),
-            "parameters": plain(self.parameters),
-            "fingerprint": self.fingerprint(),
-        }
+        return identity.as_dict(self)
 
     def fingerprint(self) -> str:
         """The SHA-256 of what is published, whatever it is called and however it is stored.
 
-        Name, date and parameters are not part of it, nor is what only the publisher has.
+        Name, date and parameters are not part of it, nor is what only the publisher has; the law of noise is.
         """
-        published = self.records.with_columns(self.person_groups().alias("\0group"))
-        return fingerprint(
-            {
-                "kind": self.kind,
-                "roles": plain(self.roles),
-                "records": as_set(published),
-                "counts": as_set(self.tally),
-                "counterfeits": as_set(self.counterfeits),
-                "hierarchies": {c: list(h.levels) for c, h in self.hierarchies.items()},
-                "locate": self.locate,
-                "ordinal": self.ordinal,
-                **(
-                    {"printed": as_set(self.to_frame()), "options": plain(self.form.entries(self))}
-                    if self.ranged
-                    else {}
-                ),
-                **({"value_cells": True} if self.value_cells else {}),
-                "domain": sorted(str(value) for value in self.domain),
-            }
-        )
+        return identity.fingerprint_of(self)
 
     def __repr__(self) -> str:
-        named = f" {self.name!r}" if self.name else ""
-        values = "no" if self.sensitive is None else self.tally["value"].n_unique()
-        fake = f", {number_of(int(self.counterfeits['n'].sum()), 'counterfeit')}" if self.counterfeits.height else ""
-        return (
-            f"<{self.kind} release{named}: {self.members} persons, {self.labels.len()} groups, {values} values{fake}>"
-        )
+        return identity.in_short(self)
 
 
 def from_source(kind: str, source: Source) -> Release:

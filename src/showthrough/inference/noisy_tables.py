@@ -1,0 +1,107 @@
+"""Noisy counts in the numbers of a history: who is in which cell, what is published of it, and the law of its noise.
+
+Legend: a *table* is one marginal of a noisy release, a cell one of its groups. Noise excludes nothing, so a noisy
+release has no groups and no rows in the problem; it tells persons of different cells apart, and `noise_belief` weighs
+with it what the other releases leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from showthrough.register.noisy_ties import noisy_ties
+from showthrough.register.reader import Reader
+from showthrough.release.noise import Law
+from showthrough.release.release import Release
+from showthrough.table.arrays import Codes, Ints, Reals
+from showthrough.table.codes import positions
+from showthrough.table.ragged import starts
+
+if TYPE_CHECKING:
+    from showthrough.inference.history import History
+
+ABSENT = -1
+
+
+@dataclass(frozen=True)
+class NoisyTable:
+    """What one table of noisy counts says."""
+
+    release: int  # its place in the history
+    law: Law
+    ids: pl.Series  # who can be in it
+    code: Ints  # [ids] a cell, or ``cells`` + k: one of candidate set k
+    cells: int
+    set_start: Ints
+    set_cell: Ints  # ABSENT: perhaps not counted
+    cell: Ints  # [entries]
+    value: pl.Series  # [entries]
+    count: Reals  # [entries]
+
+    def columns(self, history: History) -> Ints:
+        """[columns of a history] the code of each; ABSENT: not counted. Of a split id the part of this release is."""
+        found = np.full(history.group_of.shape[1], ABSENT, dtype=np.int64)
+        place = positions(history.ids, self.ids).astype(np.int64)
+        known = place >= 0
+        if history.split_release is not None:
+            known &= np.isin(history.split_release, [ABSENT, self.release])
+        named = np.flatnonzero(known)
+        found[named] = self.code[place[named]]
+        return found
+
+    def candidates(self, code: int) -> list[int]:
+        """The cells behind a code; ABSENT where the person may not be counted."""
+        if code < self.cells:
+            return [code]
+        k = code - self.cells
+        return [int(c) for c in self.set_cell[self.set_start[k] : self.set_start[k + 1]]]
+
+
+def quiet(release: Release) -> Release:
+    """The release as far as it excludes anything: nothing, where its counts carry noise."""
+    if release.noise is None:
+        return release
+    return replace(release, tally=release.tally.head(0), labels=release.labels.head(0), size=release.size.head(0))
+
+
+def noisy_tables(releases: Sequence[Release], names: Sequence[str], reader: Reader) -> tuple[NoisyTable, ...]:
+    """The tables of all noisy releases that count somebody who is known."""
+    found = []
+    for r, (release, name) in enumerate(zip(releases, names, strict=True)):
+        for table, ties in noisy_ties(release, name, reader) if release.noise is not None else ():
+            if not ties.ids.len():
+                continue
+            assert table.noise is not None
+            code, start, cells = _coded(ties.start, ties.group, ties.outside, table.labels.len())
+            found.append(
+                NoisyTable(
+                    r,
+                    table.noise.law(table.roles.quasi),
+                    ties.ids,
+                    code,
+                    table.labels.len(),
+                    start,
+                    cells,
+                    positions(table.tally["group"], table.labels).astype(np.int64),
+                    table.tally["value"],
+                    table.tally["n"].cast(pl.Float64).to_numpy(),
+                )
+            )
+    return tuple(found)
+
+
+def _coded(start: Ints, group: Ints, outside: Codes | Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+    """A code per person, and the candidate sets that are spoken of."""
+    known: dict[tuple[int, ...], int] = {}
+    code = np.empty(start.size - 1, dtype=np.int64)
+    for k in range(start.size - 1):
+        own = tuple(group[start[k] : start[k + 1]].tolist())
+        own = (ABSENT, *own) if outside[k] else own
+        code[k] = own[0] if len(own) == 1 else cells + known.setdefault(own, len(known))
+    begin = starts(np.array([len(own) for own in known], dtype=np.int64))
+    return code, begin, np.array([c for own in known for c in own], dtype=np.int64)
