@@ -173,7 +173,7 @@ def _table(release: Release, register: Any) -> tuple[Register, pl.DataFrame]:
     persons = release.members - table.height
     if persons > 0:
         raise InputError(
-            f"The register lists fewer persons than the release holds, by {persons}: it must list everybody in the table.",
+            f"The register lists fewer persons than the release holds, by {persons}: list everybody in the table.",
             parameters=("register",),
         )
     return known, table.select("id", *release.roles.quasi)
