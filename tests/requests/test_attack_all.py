@@ -1,6 +1,7 @@
 """All attacks at once: what can run does, and the rest says why not."""
 
 import json
+import stat
 from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
@@ -102,12 +103,81 @@ def test_the_command(tmp_path, monkeypatch):
     done = run("attack", "all", "D1", "D2", "--json", "all.json")
     assert (done.code, done.err) == (0, "")
     assert "All attacks: persons exposed" in done.out
-    assert "bayes: It needs --prior." in done.out
+    assert "showthrough attack bayes … --prior FILE" in " ".join(done.out.split())
     assert "Pneumonia" not in done.out
     told = json.loads((tmp_path / "all.json").read_text())
     assert told["attacks"]["intersection"]["vulnerable"] == 60.0
-    assert told["not_run"]["linking"] == "It needs a register of persons."
+    assert told["not_run"]["linking"].startswith(
+        "It needs a register of persons. showthrough attack linking … --register FILE"
+    )
+    assert told["lacking"]["linking"] == ["register"]
     assert json.loads(run("attack", "all", "D1", "D2", "--json", "-").out) == told
     quiet = run("attack", "all", "D1", "D2", "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
     assert run("attack", "all", "nowhere").code == 2
+    assert run("attack", "all", "D1", "D2", "--people", "who.csv").code == 0
+    assert pl.read_csv("who.csv", infer_schema=False).columns[:2] == ["attack", "id"]
+    assert stat.S_IMODE((tmp_path / "who.csv").stat().st_mode) == 0o600
+    assert run("attack", "all", "D1", "D2", "--people", "D1/release.toml").code == 2
+
+
+def numbered(values, tree=None):
+    rows = {"id": list("abcdef"), "group": [1, 1, 1, 2, 2, 2], "zip": ["1", "1", "2", "2", "3", "3"], "v": values}
+    trees = None if tree is None else {"v": tree}
+    return st.Release.bucketized(
+        pl.DataFrame(rows), id="id", group="group", sensitive="v", quasi=["zip"], name="salaries", hierarchies=trees
+    )
+
+
+def test_numbers_are_near_by_their_range():
+    found = st.attack_all([numbered([100, 101, 102, 100, 150, 200])])
+    assert {"similarity", "proximity"} <= set(found.results)
+    assert "proximity" not in found.lacking
+    near = found.results["proximity"].outcome
+    assert "within 5 of some value" in near.threat.wants
+    assert near.rates["persons"][0] == 3
+    assert found.results["similarity"].outcome.rates["persons"][0] == 3
+    same = st.attack_all([numbered([7] * 6)])
+    assert same.results["proximity"].outcome.rates["persons"][0] == 6
+
+
+@pytest.mark.parametrize(
+    "values", [list("xyzxyz"), ["1", "2", "x", "4", "5", "6"], [1.0, 2.0, 3.0, 4.0, 5.0, float("inf")]]
+)
+def test_what_is_no_number_is_not_near(values):
+    found = st.attack_all([numbered(values)])
+    assert found.lacking["similarity"] == ("kinds",)
+    assert found.lacking["proximity"] == ("kinds", "epsilon")
+
+
+def test_a_hierarchy_of_the_values_says_what_is_similar():
+    values, alone = ["x", "y", "x", "x", "z", "u"], {"similarity", "proximity"}
+    assert alone <= set(st.attack_all([numbered(values)]).not_run)
+    found = st.attack_all([numbered(values, tree={"*": {"low": ["x", "y"], "high": ["z", "u"]}})])
+    assert alone <= set(found.results)
+    assert found.results["similarity"].outcome.rates["persons"][0] == 3
+    assert found.results["proximity"].outcome.rates["persons"][0] == 6
+    assert alone <= set(st.attack_all([numbered(values, tree={"*": ["x", "y", "z", "u"]})]).not_run)
+
+
+def test_rules_of_the_truth():
+    release = numbered(["x", "x", "y", "x", "y", "y"])
+    truth = pl.DataFrame({"id": list("abcdef"), "value": ["x", "x", "y", "x", "y", "y"]})
+    assert st.attack_all([release], truth=truth).lacking["background"] == ("table",)
+    told = st.attack_all([release], truth=truth.with_columns(zip=pl.Series(["1", "1", "2", "2", "3", "3"])))
+    assert "background" in [*told.results, *told.not_run]
+    assert "background" not in told.lacking
+
+
+def test_everybody_in_one_table():
+    found = st.attack_all(figure1.releases())
+    people = found.private()
+    assert set(people["attack"]) == set(found.results)
+    for name, result in found.results.items():
+        own = people.filter(pl.col("attack") == name)
+        assert own.height == result.outcome.private().height
+    sets = found.results["intersection"].outcome.people
+    told = people.filter(pl.col("attack") == "intersection")
+    assert told["posterior"].cast(pl.Int64).to_list() == sets["posterior"].to_list()
+    nobody = st.attack_all(figure1.releases(), seconds=0).private()
+    assert (nobody.height, nobody.columns) == (0, ["attack"])

@@ -6,9 +6,9 @@ of them, one more each time, and reads the releases by maximum entropy (Du, Teng
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,10 @@ _CURVE = {"rules": pl.Int64, "persons": pl.Int64, "new": pl.Int64, "certain": pl
 class Background(Outcome):
     """The outcome of rules about sub-populations, one more each time."""
 
+    meanings: ClassVar[Mapping[str, str]] = {
+        "informed": "maximum entropy with all rules",
+        "release": "the baseline: the same without any rule",
+    }
     curve: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_CURVE))
     """For each number of rules that was looked at: persons over the limit, those who are not without any rule, the
     certain ones, and the largest probability of anybody."""
@@ -90,9 +94,9 @@ def background(
         own = known[:many]
         post = infer(given, register=register, knowledge=own, elastic=elastic, seconds=seconds, progress=tell)
         if many and len(post.contradictions) > without[0]:
+            first = "The first rule contradicts" if many == 1 else f"The first {many} rules contradict"
             raise ContradictionError(
-                f"The first {many} rules contradict the releases: they hold for other persons. With elastic=True they "
-                "give way.",
+                f"{first} the releases: they hold for other persons. With elastic=True rules give way.",
                 parameters=("elastic",),
             )
         without[0] = max(without[0], len(post.contradictions))

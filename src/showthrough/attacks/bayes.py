@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -51,6 +51,17 @@ _THREAT = Threat(
     "every value alike. By the formula, members of a group other than the target count as drawn at random from all who "
     "fit it",
 )
+
+
+class BayesOutcome(Outcome):
+    """The outcome of beliefs that a release moves."""
+
+    meanings: ClassVar[Mapping[str, str]] = {
+        "formula": "by the formula of the literature, the other members of the group drawn at random",
+        "relative_entropy": "the beliefs nearest to the prior that meet all counts",
+        "exact": "all assignments of values to the group's members, weighed by the prior",
+        BASELINE: "the baseline: somebody without a prior, who reads the shares of the release",
+    }
 
 
 def bayes(
@@ -88,7 +99,7 @@ def bayes(
     counted = {belief: _counted(people, belief) for belief in (*BELIEFS, BASELINE)}
     every = rates([counted[belief][number] for number in range(len(named)) for belief in BELIEFS])
     beside = rates(counted[BASELINE])
-    return Outcome(
+    return BayesOutcome(
         "bayes",
         threat,
         people.drop(f"{BASELINE}_breach"),

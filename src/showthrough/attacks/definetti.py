@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -57,6 +57,12 @@ _THREAT = Threat(
 class Definetti(Outcome):
     """The outcome of learning from all groups."""
 
+    meanings: ClassVar[Mapping[str, str]] = {
+        "p": "what somebody believes who learned from all groups",
+        "calibrated": "the same, as sure of itself as groups bear out that it did not learn from",
+        "one_shot": "learned once from shares, without turning back",
+        BASELINE: "the baseline: the shares that the releases leave, nothing learned",
+    }
     method: str = "gibbs"
     converged: bool = True
     """Whether the chains agree, or the beliefs have stopped moving."""
@@ -121,7 +127,8 @@ def definetti(
         notes.append(_by_rows(known, people))
     what = "one release" if len(given) == 1 else f"{len(given)} releases"
     threat = Threat(_THREAT.has.format(what=what), _THREAT.wants, _THREAT.assumes)
-    every = rates([_counted(people, belief) for belief in BELIEFS])
+    exposed = [_counted(people, belief) for belief in BELIEFS]
+    every = rates([own for own in exposed if own[2] or own is exposed[0]])
     return Definetti(
         "definetti", threat, people, every, rates([_counted(people, BASELINE)]), (*BELIEFS, BASELINE), (),
         tuple(notes), method, **found.diagnostics,

@@ -7,7 +7,7 @@ person fits several groups, of all of them together. After the attack it is the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -41,6 +41,11 @@ class Intersection(Outcome):
     """The outcome of the intersection attack; figures in percent are of the persons in ``people``."""
 
     paired: ClassVar[bool] = True
+    meanings: ClassVar[Mapping[str, str]] = {
+        "intersection": "the values that all groups have in common, each alike",
+        "joint": "maximum entropy over all releases together",
+        "release": "the baseline: the release that leaves the fewest values, each alike",
+    }
     averages: pl.DataFrame = field(default_factory=pl.DataFrame)
     """For each release and for all together: persons, the average size of their groups and effective anonymity."""
     _laid: Laid | None = field(default=None, repr=False)

@@ -8,7 +8,7 @@ is alike likely, as long as as many records as possible are filled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -48,6 +48,10 @@ class MembershipOutcome(Outcome):
     """The outcome of a membership attack; it is scored against a frame of id and value ("in" or "out")."""
 
     paired: ClassVar[bool] = True
+    meanings: ClassVar[Mapping[str, str]] = {
+        "p": "how likely the person is in the release by the register",
+        "size_alone": "the baseline: by the sizes of release and register alone",
+    }
 
     def believed(self) -> pl.DataFrame:
         """release, id, value ("in" or "out"), and how likely it is to the attacker and by the size of the release."""

@@ -14,11 +14,11 @@ the world that is put together from all accepted ones is replayed too, and a not
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -65,6 +65,10 @@ _THREAT = Threat(
 class Minimality(Outcome):
     """The outcome of replaying the publisher's algorithm."""
 
+    meanings: ClassVar[Mapping[str, str]] = {
+        "p": "the credibility: the share of the worlds in which the algorithm would have published this release",
+        BASELINE: "the baseline: the share of all worlds that the release allows",
+    }
     confidentiality: float | None = None
     """The largest credibility of anybody's value: the release is m-confidential for m up to 1 over it."""
     interval: tuple[float, float] | None = None
@@ -147,6 +151,11 @@ def _check(release: Release, seed: Any) -> None:
 
 def _table(release: Release, register: Any) -> tuple[Register, pl.DataFrame]:
     """The register to locate persons by, and the table that is published again but for its values."""
+    if register is None:
+        raise InputError(
+            "Minimality replays the algorithm on everybody's quasi-identifiers: give a register of them.",
+            parameters=("register",),
+        )
     if isinstance(register, Register):
         known = register
         table = register.quasi.with_columns(register.ids.alias("id"))
@@ -164,7 +173,7 @@ def _table(release: Release, register: Any) -> tuple[Register, pl.DataFrame]:
     persons = release.members - table.height
     if persons > 0:
         raise InputError(
-            f"The register has {persons} persons fewer than the release: it must list everybody in the table.",
+            f"The register lists fewer persons than the release holds, by {persons}: list everybody in the table.",
             parameters=("register",),
         )
     return known, table.select("id", *release.roles.quasi)
@@ -341,7 +350,8 @@ class _Replays:
                     f"Accepted worlds put together: {came} of {of} blocks of classes come out as published{alone}."
                 )
         if done.refused:
-            found.append(f"The algorithm refused {done.refused} of {done.replays} tables.")
+            why = f", the last one with these words: {done.why}" if done.why and done.refused == done.replays else "."
+            found.append(f"The algorithm refused {done.refused} of {done.replays} tables{why}")
         if lost:
             who = "1 person" if lost == 1 else f"{lost} persons"
             found.append(

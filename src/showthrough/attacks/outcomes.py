@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -47,6 +47,8 @@ class Outcome(Showable):
     """Columns of ``people`` that tell attackers apart."""
     paired: ClassVar[bool] = False
     """Whether each rate has its own baseline, of the same name, rather than one for all."""
+    meanings: ClassVar[Mapping[str, str]] = {}
+    """What each belief is, in words."""
     notes: tuple[str, ...] = ()
     """What was left out and why, in sentences with counts only."""
 
@@ -67,7 +69,8 @@ class Outcome(Showable):
     def as_dict(self) -> dict[str, Any]:
         """Counts and words as plain data for JSON."""
         told = {"attack": self.attack, "threat": self.threat, "rates": self.rates, "baseline": self.baseline}
-        return dict(plain({**told, "notes": self.notes}))
+        meant = {belief: self.meanings[belief] for belief in self.beliefs if belief in self.meanings}
+        return dict(plain({**told, "beliefs": meant, "notes": self.notes}))
 
     @property
     def said(self) -> str:

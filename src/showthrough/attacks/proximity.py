@@ -6,6 +6,7 @@ four lie within ε of one of them tells of each member with 80 % that the salary
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -30,6 +31,10 @@ class ProximityOutcome(Outcome):
     """The outcome of a posterior seen from nearby."""
 
     paired: ClassVar[bool] = True
+    meanings: ClassVar[Mapping[str, str]] = {
+        "p": "how likely the value lies near the one that most lies near to",
+        "value_alone": "the baseline: how likely the likeliest value itself is",
+    }
     _near: Nearness | None = field(default=None, repr=False)
     _values: pl.Series = field(default_factory=pl.Series, repr=False)
     _centre: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)

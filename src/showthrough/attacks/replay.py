@@ -93,7 +93,7 @@ class Publisher:
         try:
             found = self.run(table, seed)
         except (InputError, CriterionError) as problem:
-            self.refused, self.why = self.refused + 1, str(problem)
+            self.refused, self.why = self.refused + 1, problem.shareable
             return None
         if found is None:
             self.refused += 1

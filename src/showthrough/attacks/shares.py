@@ -6,7 +6,7 @@ groups (all worlds alike), beside ``table``, its share in the whole release.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
@@ -61,6 +61,10 @@ class SharesOutcome(Outcome):
     """An attack on each release alone, whose beliefs are shares of groups."""
 
     paired: ClassVar[bool] = True
+    meanings: ClassVar[Mapping[str, str]] = {
+        "group": "the shares of values in the person's groups",
+        "table": "the baseline: their shares in the whole release",
+    }
     _laid: Laid | None = field(default=None, repr=False)
 
     def believed(self) -> pl.DataFrame:

@@ -145,16 +145,20 @@ def _all() -> Callable[..., None]:
             from showthrough.cli.writing import check_targets
             from showthrough.requests.attack_all import AllAttacksRequest, run_all_attacks
 
-            json, quiet = chosen["json"], chosen["quiet"]
+            people, json, quiet = chosen["people"], chosen["json"], chosen["quiet"]
             request = _asked(AllAttacksRequest, chosen, {})
-            check_targets([] if json in (None, "-") else [Path(str(json))], [*chosen["paths"], *request.files()])
+            check_targets(_targets(people, json), [*chosen["paths"], *request.files()])
             with live(quiet=quiet) as progress, ending_early(progress):
                 result = run_all_attacks(request, progress)
-            deliver_all_attacks(result, json, quiet=quiet)
+            deliver_all_attacks(result, json, people, quiet=quiet)
 
     timed = {**_READ, "seconds": (Annotated[float, typer.Option(min=0, help="Time for all of them.")], 600.0)}
-    written = {name: option for name, option in _WRITTEN.items() if name != "people"}
-    return _declared(command, {"paths": (_MANY, Parameter.empty), **timed, **_SEED, **written})
+    return _declared(command, {"paths": (_MANY, Parameter.empty), **timed, **_SEED, **_WRITTEN})
+
+
+def _targets(people: Path | None, json: str | None) -> list[Path]:
+    """The files that are to be written."""
+    return [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
 
 
 def _run(name: str, chosen: Mapping[str, Any]) -> None:
@@ -166,8 +170,7 @@ def _run(name: str, chosen: Mapping[str, Any]) -> None:
     people, json, quiet = chosen["people"], chosen["json"], chosen["quiet"]
     own = {"attack": name, "options": _options(ATTACKS[name], chosen)}
     request = _asked(AttackRequest, chosen, own)
-    targets = [target for target in (people, None if json in (None, "-") else Path(str(json))) if target]
-    check_targets(targets, [*chosen["paths"], *request.files()])
+    check_targets(_targets(people, json), [*chosen["paths"], *request.files()])
     with live(quiet=quiet) as progress:
         result = run_attack(request, progress)
     deliver_attack(result, json, people, quiet=quiet)

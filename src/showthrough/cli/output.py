@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import typer
 
 from showthrough.cli.common import INCONCLUSIVE, out, reader_left, say
 from showthrough.cli.ending import BAD_INPUT, unwritable
-from showthrough.cli.flags import TOLD, as_options
+from showthrough.cli.flags import TOLD, as_options, option
 from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_together
 from showthrough.errors import InputError
 from showthrough.numerals import many
@@ -27,6 +27,7 @@ from showthrough.report.markdown import markdown
 from showthrough.report.printable import words
 from showthrough.report.sarif import sarif
 from showthrough.report.terminal import Hints
+from showthrough.requests.attack_entries import ATTACKS
 from showthrough.table.spreadsheets import escaped
 
 if TYPE_CHECKING:
@@ -223,7 +224,9 @@ def show_compared(result: CompareResult) -> None:
 
 
 def deliver_attack(result: AttackResult, json: str | None, people: Path | None, *, quiet: bool) -> None:
-    """Counts to the terminal, or as JSON; the people file is private."""
+    """Counts to the terminal, or as JSON; the people file is private, and notes speak of options."""
+    notes = tuple(as_options(note, PARAMETERS.findall(note)) for note in result.outcome.notes)
+    result = replace(result, outcome=replace(result.outcome, notes=notes))
     if json == "-":
         print_bytes(as_json(result.as_dict()))
     elif not quiet:
@@ -233,17 +236,31 @@ def deliver_attack(result: AttackResult, json: str | None, people: Path | None, 
     write_together(files, None if people is None else (people, [escaped(result.outcome.private())]))
 
 
-def deliver_all_attacks(result: AllAttacks, json: str | None, *, quiet: bool) -> None:
-    """One table to the terminal, or one object as JSON; sentences speak of options."""
-    told = {name: as_options(why, PARAMETERS.findall(why)) for name, why in result.not_run.items()}
+def deliver_all_attacks(result: AllAttacks, json: str | None, people: Path | None, *, quiet: bool) -> None:
+    """One table to the terminal, or one object as JSON; the people file is private, and sentences speak of options."""
+    told = {
+        name: as_options(why, PARAMETERS.findall(why)) + _command(name, result.lacking.get(name, ()))
+        for name, why in result.not_run.items()
+    }
+    wants = {name: one.outcome.threat.wants for name, one in result.results.items()}
     content = {**result.as_dict(), "not_run": told}
     if json == "-":
         print_bytes(as_json(content))
     elif not quiet:
-        attack_terminal.show_all_attacks(out(), result.table, result.scores, told)
+        attack_terminal.show_all_attacks(out(), result.table, result.scores, wants, told)
     sys.stdout.flush()
-    if json not in (None, "-"):
-        write_together([(Path(str(json)), as_json(content), False)])
+    files = [] if json in (None, "-") else [(Path(str(json)), as_json(content), False)]
+    write_together(files, None if people is None else (people, [escaped(result.private())]))
+
+
+def _command(attack: str, lacking: Sequence[str]) -> str:
+    """The command that would run an attack, where something is missing."""
+    if not lacking:
+        return ""
+    name = attack.partition(" (")[0]
+    said = ATTACKS[name].choices()
+    wanted = [f"{option(one)} {'FILE' if one not in said or said[one].file else '…'}" for one in lacking]
+    return f" showthrough attack {name} … {' '.join(wanted)}"
 
 
 def deliver_comparison(result: CompareOptionsResult, json: str | None, plot: Path | None, *, quiet: bool) -> None:

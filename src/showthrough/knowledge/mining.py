@@ -48,7 +48,7 @@ def mine(
     )
     need_columns(frame, [sensitive, *named], "The table")
     if not named:
-        raise InputError("Rules need quasi-identifiers: name their columns (quasi).", parameters=("quasi",))
+        raise InputError("Rules need quasi-identifiers: name their columns with quasi=.", parameters=("quasi",))
     cells = {c: as_text(frame[c], f"The table: column {c!r}") for c in named}
     values = scalar(frame[sensitive], f"The table: column {sensitive!r}")
     coded = pl.DataFrame({**{f"q{k}": cells[c] for k, c in enumerate(named)}, "value": values}).drop_nulls("value")

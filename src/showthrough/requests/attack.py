@@ -58,14 +58,14 @@ class AttackedEntries(HistoryEntries):
         """What the request names, read."""
         tell.stage("reading")
         releases, register = self.load()
-        truth = None
+        truth = table = None
         if self.truth is not None:
             told = telling(releases)
             ids = (self.id, *(r.roles.id for r in told))
             table = read_table(self.truth, encoding=self.encoding)
             value = next((r.sensitive for r in told if r.sensitive in table.columns), told[0].sensitive)
             truth = as_truth(table, next((c for c in ids if c is not None), None), value)
-        return Attacked(tuple(releases), register, truth, self.seconds, self.seed, tell, self.encoding, self.id)
+        return Attacked(tuple(releases), register, truth, table, self.seconds, self.seed, tell, self.encoding, self.id)
 
 
 @dataclass(frozen=True)

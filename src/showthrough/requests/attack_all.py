@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -20,6 +20,7 @@ from showthrough.requests.attack import AttackedEntries, AttackResult, scored
 from showthrough.requests.attack_entries import ATTACKS
 from showthrough.requests.attack_entries.attacked import Attacked
 from showthrough.requests.attack_entries.base import AttackEntries
+from showthrough.table.frames import to_polars
 
 _FIGURES = ("persons", "of", "share", "low", "high")
 TIME = "The time was over before it began."
@@ -46,21 +47,23 @@ class AllAttacks:
     """By attack, those on one release at a time by attack and release."""
     not_run: Mapping[str, str]
     """Why the others were not run, in one sentence each."""
+    lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of those that something would let run: the parameters that are missing."""
 
     @property
     def table(self) -> pl.DataFrame:
-        """All rates: attack, measure, persons, of, share, and baseline, how many somebody finds who does not attack."""
+        """All rates: attack, measure, persons, of, share, low and high, and persons of the baseline."""
         rows = []
         for name, result in self.results.items():
             found = result.outcome
             keys = [c for c in found.rates.columns if c not in _FIGURES]
             for row in found.rates.iter_rows(named=True):
                 measure, beside = ", ".join(_named(c, row[c]) for c in keys), found.beside(row)
-                figures = (row["persons"], row["of"], row["share"])
+                figures = tuple(row[name] for name in _FIGURES)
                 rows.append((name, measure, *figures, None if beside is None else beside[0]))
         schema = {
             "attack": pl.String, "measure": pl.String, "persons": pl.Int64, "of": pl.Int64, "share": pl.Float64,
-            "baseline": pl.Int64,
+            "low": pl.Float64, "high": pl.Float64, "baseline": pl.Int64,
         }  # fmt: skip
         return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -74,15 +77,24 @@ class AllAttacks:
             told = result.score.told()
             keys = told.columns[: told.columns.index("persons")]
             belief = pl.concat_str([pl.col(c).cast(pl.String) for c in keys], separator=", ").alias("belief")
-            figures = ("persons", "accuracy", "brier", "calibration_error", "decile")
+            figures = ("persons", "accuracy", "low", "high", "brier", "calibration_error", "decile")
             parts.append(told.select(pl.lit(name).alias("attack"), belief, *figures))
         return pl.concat(parts, how="vertical_relaxed") if parts else None
+
+    def private(self) -> pl.DataFrame:
+        """What came out for everybody, for internal eyes: attack, then the columns of all of them."""
+        parts = [
+            result.outcome.private().select(pl.lit(name).alias("attack"), pl.all().cast(pl.String))
+            for name, result in self.results.items()
+        ]
+        return pl.concat(parts, how="diagonal") if parts else pl.DataFrame(schema={"attack": pl.String})
 
     def as_dict(self) -> dict[str, Any]:
         """Counts and words as plain data for JSON."""
         return {
             "attacks": {name: result.as_dict() for name, result in self.results.items()},
             "not_run": dict(self.not_run),
+            "lacking": {name: list(names) for name, names in self.lacking.items()},
         }
 
     def __str__(self) -> str:
@@ -104,13 +116,15 @@ def attack_all(
 ) -> AllAttacks:
     """Run every attack that can run on these releases, with its own defaults.
 
-    ``truth`` is a frame of id and value, against which beliefs are scored. ``seconds`` bound all of them together:
+    ``truth`` is a frame of id and value, against which beliefs are scored; with the quasi-identifiers of the releases
+    it also has the rules of the background attack. ``seconds`` bound all of them together:
     each may take an equal part of what is left. Attacks on one release are run on each.
     """
     given = (releases,) if isinstance(releases, Release) else tuple(releases)
     known = None if register is None else Register.of(register)
-    true = None if truth is None else true_values(truth)
-    return _all(Attacked(given, known, true, seconds, seed, Progress.of(progress)))
+    own = None if truth is None else to_polars(truth)
+    true = None if own is None else true_values(own)
+    return _all(Attacked(given, known, true, own, seconds, seed, Progress.of(progress)))
 
 
 def run_all_attacks(request: AllAttacksRequest, progress: Progress | Callable[[str], None] | None = None) -> AllAttacks:
@@ -130,7 +144,7 @@ def _all(given: Attacked) -> AllAttacks:
             continue
         given.tell.stage(f"attack {name}")
         try:
-            entries, mine = kind(), replace(own, seconds=clock.left() / (len(able) - number))
+            entries, mine = kind.usual(own), replace(own, seconds=clock.left() / (len(able) - number))
             found = entries.run(mine)
         except (InternalError, Cancelled):
             raise
@@ -138,7 +152,8 @@ def _all(given: Attacked) -> AllAttacks:
             not_run[name] = problem.shareable
             continue
         results[name] = AttackResult(found, _scored(entries, found, mine))
-    return AllAttacks(results, not_run)
+    missing = {name: kind.lacks(own) for name, kind, own in asked if name in not_run and kind.unable(own)}
+    return AllAttacks(results, not_run, {name: lacks for name, lacks in missing.items() if lacks})
 
 
 def _scored(entries: AttackEntries, found: Outcome, given: Attacked) -> Score | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf, isfinite
 
 import polars as pl
 
+from showthrough.criteria.coding import as_numbers
 from showthrough.inference.infer import SECONDS
 from showthrough.progress import Progress
 from showthrough.register.reader import telling
@@ -13,6 +15,7 @@ from showthrough.register.register import Register
 from showthrough.release.release import Release
 from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns
+from showthrough.table.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +26,8 @@ class Attacked:
     register: Register | None = None
     truth: pl.DataFrame | None = None
     """The publisher's own table as id and value."""
+    own: pl.DataFrame | None = None
+    """The same table with all its columns, as far as it has more."""
     seconds: float = SECONDS
     seed: int = 0
     tell: Progress = field(default_factory=Progress)
@@ -40,8 +45,28 @@ class Attacked:
         return read_table(file, encoding=self.encoding)
 
     def sensitive_in(self, table: pl.DataFrame) -> str | None:
-        """The sensitive column of the releases that a table has."""
-        return next((r.sensitive for r in telling(self.releases) if r.sensitive in table.columns), None)
+        """The sensitive column of the releases that a table has, or its column of values."""
+        named = (*(r.sensitive for r in telling(self.releases)), "value")
+        return next((column for column in named if column in table.columns), None)
+
+    @property
+    def tree(self) -> Hierarchy | None:
+        """The hierarchy of the values, if a release has one with kinds between values and the root."""
+        found = (r.hierarchies.get(r.sensitive) for r in telling(self.releases) if r.sensitive is not None)
+        return next((tree for tree in found if tree is not None and tree.height > 1), None)
+
+    @property
+    def span(self) -> float | None:
+        """How far the largest value is from the smallest, where all are numbers."""
+        ends: list[float] = []
+        for release in telling(self.releases):
+            numbers = as_numbers(release.tally["value"]) if release.sensitive is not None else None
+            if numbers is None or not numbers.len() or numbers.null_count():
+                return None
+            found = numbers.to_numpy()
+            ends += [float(found.min()), float(found.max())]
+        reach = max(ends) - min(ends) if ends else inf
+        return reach if isfinite(reach) else None
 
     def id_in(self, table: pl.DataFrame) -> str | None:
         """The column of ids that a table has."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from showthrough.errors import FieldError
 from showthrough.table.entries import Entries, between
@@ -91,10 +91,17 @@ class AttackEntries(Entries):
     @classmethod
     def unable(cls, given: Attacked) -> str:  # noqa: ARG003 - most say more
         """Why it cannot run on what is given and its defaults, in one sentence; empty if it can."""
-        needed = [f"{name}=" for name, said in cls.choices().items() if said.needed]
-        if needed:
-            return f"It needs {' and '.join(needed)}."
         return ""
+
+    @classmethod
+    def lacks(cls, given: Attacked) -> tuple[str, ...]:  # noqa: ARG003 - most say more
+        """The parameters that would let it run where it cannot: options of its own, or the register."""
+        return ()
+
+    @classmethod
+    def usual(cls, given: Attacked) -> Self:  # noqa: ARG003 - some look
+        """The options by which it is run together with all others."""
+        return cls()
 
     def run(self, given: Attacked) -> Outcome:
         """The attack itself."""

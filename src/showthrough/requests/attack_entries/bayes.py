@@ -27,6 +27,16 @@ class BayesEntries(AttackEntries):
     )
     theta: float = option(0.2, "A belief that moves by so much is a breach.")
 
+    @classmethod
+    def unable(cls, given: Attacked) -> str:
+        """Nobody else knows what the attacker believes."""
+        return super().unable(given) or "It needs to know what an attacker believes beforehand."
+
+    @classmethod
+    def lacks(cls, given: Attacked) -> tuple[str, ...]:  # noqa: ARG003 - never given
+        """The beliefs."""
+        return ("prior",)
+
     def run(self, given: Attacked) -> Outcome:
         """Every prior beside the release."""
         from showthrough.attacks.bayes import bayes

@@ -26,6 +26,11 @@ class BcfEntries(AttackEntries):
             return "It needs a register and at least two releases of a table that only grows."
         return super().unable(given)
 
+    @classmethod
+    def lacks(cls, given: Attacked) -> tuple[str, ...]:
+        """The register."""
+        return ("register",) if given.register is None else ()
+
     def run(self, given: Attacked) -> Outcome:
         """Every pair of releases."""
         from showthrough.attacks.bcf import bcf

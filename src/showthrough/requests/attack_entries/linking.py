@@ -31,6 +31,11 @@ class LinkingEntries(AttackEntries):
         named = all(release.roles.id is not None for release in given.releases)
         return super().unable(given) or ("All releases publish ids." if named else "")
 
+    @classmethod
+    def lacks(cls, given: Attacked) -> tuple[str, ...]:
+        """The register."""
+        return ("register",) if given.register is None else ()
+
     def run(self, given: Attacked) -> Outcome:
         """Every release alone."""
         from showthrough.attacks.linking import linking

@@ -26,6 +26,11 @@ class MembershipEntries(AttackEntries):
         """Somebody has to be asked after."""
         return super().unable(given) or ("It needs a register of persons." if given.register is None else "")
 
+    @classmethod
+    def lacks(cls, given: Attacked) -> tuple[str, ...]:
+        """The register."""
+        return ("register",) if given.register is None else ()
+
     def run(self, given: Attacked) -> Outcome:
         """Every release alone."""
         from showthrough.attacks.membership import membership

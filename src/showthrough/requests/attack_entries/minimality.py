@@ -38,6 +38,12 @@ class MinimalityEntries(AttackEntries):
         """It needs a register, and criteria that nobody but the publisher names."""
         return super().unable(given) or "It needs the algorithm that published the release, with its criteria."
 
+    @classmethod
+    def lacks(cls, given: Attacked) -> tuple[str, ...]:
+        """The register, unless it is there, the method, unless the release says it, and criteria."""
+        said = given.releases and all("method" in release.parameters for release in given.releases)
+        return (*(() if given.register else ("register",)), *(() if said else ("method",)), "k")
+
     def run(self, given: Attacked) -> Outcome:
         """Replay `anonymize` with these criteria."""
         from showthrough.attacks.minimality import minimality
