@@ -28,7 +28,7 @@ from showthrough.attacks.group_members import GroupMembers
 from showthrough.attacks.naive_bayes import Attributes, NaiveBayes
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
-from showthrough.attacks.tempering import FEWEST, Pool, Tempered, tempered, tempered_together
+from showthrough.attacks.tempering import FEWEST, PooledReleases, Tempered, tempered, tempered_together
 from showthrough.errors import InputError, ParameterError
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
@@ -271,7 +271,7 @@ class _Learning:
         elif releases is None:
             why = "somebody is in one of several groups, or in none for sure, or counts are no numbers"
         else:
-            pool = Pool(every, plain, releases)
+            pool = PooledReleases(every, plain, releases)
             why = pool.why_not(self.attributes)
             if why is None:
                 values = self.post.values.len()

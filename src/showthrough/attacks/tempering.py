@@ -75,7 +75,7 @@ def tempered(attributes: Attributes, seats: GroupMembers, values: int, seed: int
 
 
 @dataclass(frozen=True)
-class Pool:
+class PooledReleases:
     """Several releases of persons whose groups are known."""
 
     every: GroupMembers  # one member per person, with all values that it may have
@@ -94,7 +94,7 @@ class Pool:
 
 
 def tempered_together(
-    attributes: Attributes, pool: Pool, values: int, seed: int, tell: Progress, over: Callable[[], bool]
+    attributes: Attributes, pool: PooledReleases, values: int, seed: int, tell: Progress, over: Callable[[], bool]
 ) -> Tempered:
     """The same for several releases: the weight under which the attributes of persons that the model has not seen are
     likeliest, given what all releases tell of their values; and beliefs over worlds that fit all releases.
@@ -119,7 +119,7 @@ def tempered_together(
     return Tempered(found.p, weight, found.moved if not found.converged else 0.0)
 
 
-def _folds(pool: Pool, rng: np.random.Generator) -> Ints:
+def _folds(pool: PooledReleases, rng: np.random.Generator) -> Ints:
     """[rows of persons] whose model is that of the others: those of a group of the first release together."""
     first = pool.releases[0]
     fold = rng.integers(FOLDS, size=int(pool.every.group.max(initial=-1)) + 1)
