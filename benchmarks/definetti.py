@@ -98,9 +98,9 @@ def pooled(table: pl.DataFrame, release: st.Release, l: int, seed: int, truth: p
     wall = time.perf_counter() - began
     alone = st.attacks.definetti(release, method="em")
     for name, found in (("one release", alone), ("two releases", both)):
-        for row in found.score(truth, beliefs=["p", "release"]).table.iter_rows(named=True):
+        for row in found.score(truth, beliefs=["p", "calibrated", "release"]).table.iter_rows(named=True):
             print(
-                f"  {name}, {row['belief']:8s} {100 * row['accuracy']:.1f} % right, calibration error {row['calibration_error']:.3f}"
+                f"  {name}, {row['belief']:10s} {100 * row['accuracy']:.1f} % right, calibration error {row['calibration_error']:.3f}"
             )
     print(f"  pooled in {wall:.0f} s", flush=True)
 

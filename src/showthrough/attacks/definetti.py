@@ -21,14 +21,14 @@ import numpy as np
 import polars as pl
 
 from showthrough.attacks.attributes import encoded
-from showthrough.attacks.described import by_candidates, by_register, descriptions, rows_as_persons, seated
+from showthrough.attacks.described import all_seated, by_candidates, by_register, descriptions, rows_as_persons, seated
 from showthrough.attacks.expectation import learned
 from showthrough.attacks.gibbs import AGREE, CHAINS, Gibbs, Sampled
 from showthrough.attacks.group_members import GroupMembers
 from showthrough.attacks.naive_bayes import Attributes, NaiveBayes
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
-from showthrough.attacks.tempering import FEWEST, tempered
+from showthrough.attacks.tempering import FEWEST, PooledReleases, Tempered, tempered, tempered_together
 from showthrough.errors import InputError, ParameterError
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
@@ -45,6 +45,7 @@ LIKELY = 0.5
 POOLED_STEPS = 30
 _ARRIVED = 1e-4
 _ROUNDING = 1e-9
+_SAME = 1.1  # R-hat of how well chains fit, up to which none fits better
 _THREAT = Threat(
     "{what}, and everybody's quasi-identifiers",
     "to guess values better than the shares in each group allow: who has a value that is more likely than not",
@@ -255,16 +256,36 @@ class _Learning:
             once = prior if step == 1 else once
             fresh = self._read(plain, prior)
             moved, p = float(np.abs(fresh - p).max(initial=0.0)), fresh
-        columns = {"p": p, "error": None, "calibrated": None, "one_shot": once, BASELINE: plain["p"].to_numpy()}
+        calm, notes = self._tempered_together(seats, plain["p"].to_numpy())
+        calibrated = None if calm is None else calm.p
+        columns = {"p": p, "error": None, "calibrated": calibrated, "one_shot": once, BASELINE: plain["p"].to_numpy()}
         lost = self.post.ids.len() - seats.members
-        notes = []
         if moved >= _ARRIVED:
             notes.append(f"After {step} steps beliefs still move by {moved:.1g}.")
         if lost:
             who = "1 person is" if lost == 1 else f"{lost} persons are"
             notes.append(f"{who} without a certified answer, and left out.")
-        notes.append("There is no calibrated variant where beliefs are those of all groups together.")
-        return _Learned(self._frame(seats, columns), tuple(notes), {"converged": moved < _ARRIVED, "sweeps": step})
+        told = {"converged": moved < _ARRIVED, "sweeps": step, "weight": None if calm is None else calm.weight}
+        return _Learned(self._frame(seats, columns), tuple(notes), told)
+
+    def _tempered_together(self, every: GroupMembers, plain: Reals) -> tuple[Tempered | None, list[str]]:
+        """The calibrated variant of several releases, or why there is none."""
+        if not self.attributes.sizes:
+            return None, []
+        releases = all_seated(self.post, self.releases)
+        if self._over():
+            why: str | None = "time was over"
+        elif releases is None:
+            why = "somebody is in one of several groups, or in none for sure, or counts are no numbers"
+        else:
+            pool = PooledReleases(every, plain, releases)
+            why = pool.why_not(self.attributes)
+            if why is None:
+                values = self.post.values.len()
+                calm = tempered_together(self.attributes, pool, values, self.seed, self.tell, lambda: self._step(0))
+                late = f"The calibrated variant still moves by {calm.moved:.1g}: releases tie it in circles."
+                return calm, [late] if calm.moved else []
+        return None, [f"There is no calibrated variant: {why}."]
 
     def _read(self, plain: pl.DataFrame, prior: Reals) -> Reals:
         """[entries] the beliefs of all releases together that differ least from the model's."""
@@ -288,4 +309,12 @@ def _agreement(drawn: Sampled) -> list[str]:
     )
     if drawn.converged:
         return [f"{said}."]
-    return [f"{said}: the chains have not converged (R-hat up to {AGREE:g} is agreement), so errors are too small."]
+    why = (
+        "chains fit the groups equally well with different models, as the groups leave several open"
+        if drawn.fit <= _SAME
+        else "some chains fit the groups better than others"
+    )
+    return [
+        f"{said}: the chains have not converged (R-hat up to {AGREE:g} is agreement), so p is a mean over chains that "
+        f"disagree, and errors are too small: {why}. The beliefs calibrated and one_shot do not depend on it."
+    ]

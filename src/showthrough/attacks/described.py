@@ -11,6 +11,7 @@ import polars as pl
 
 from showthrough.attacks.group_members import GroupMembers
 from showthrough.inference.posterior import Posterior
+from showthrough.register.locating import names_of
 from showthrough.register.register import Register
 from showthrough.release.kind import Shows
 from showthrough.release.release import Release
@@ -50,9 +51,9 @@ def descriptions(post: Posterior, releases: Sequence[Release], register: Registe
     return found
 
 
-def seated(post: Posterior, release: Release) -> tuple[GroupMembers, int]:
+def seated(post: Posterior, release: Release, name: str | None = None) -> tuple[GroupMembers, int]:
     """Members of the groups of one release, as rows of the posterior; and how many persons are in none for sure."""
-    told = post.groups_of(post.names[0])
+    told = post.groups_of(post.names[0] if name is None else name)
     person = positions(told["id"], post.ids).astype(np.int64)
     group = positions(told["group"], release.labels).astype(np.int64)
     one: Ints = np.full(post.ids.len(), -1, dtype=np.int64)
@@ -70,6 +71,21 @@ def seated(post: Posterior, release: Release) -> tuple[GroupMembers, int]:
     full = np.bincount(one[one >= 0], minlength=groups) > room
     one[(one >= 0) & full[one]] = -1  # more persons than records: who of them is inside is not known
     return GroupMembers.of(one, (at, value, n), groups), int((one < 0).sum())
+
+
+def all_seated(post: Posterior, releases: Sequence[Release]) -> list[GroupMembers] | None:
+    """The members of every release that publishes values; None where somebody's group or a count is not known."""
+    found = []
+    for release, name in zip(releases, names_of(releases), strict=True):
+        if release.sensitive is None:
+            continue
+        if release.ranged or release.value_cells or name not in post.names:
+            return None
+        seats, _ = seated(post, release, name)
+        if int((seats.person >= 0).sum()) < post.groups_of(name)["id"].n_unique():
+            return None
+        found.append(seats)
+    return found
 
 
 def by_candidates(post: Posterior, told: pl.DataFrame) -> GroupMembers:

@@ -80,6 +80,7 @@ class Sampled:
     r_hat: float  # the largest of what was watched
     effective: float  # the smallest
     converged: bool
+    fit: float  # R-hat of how well the groups are fitted, alone
 
 
 @dataclass
@@ -146,11 +147,12 @@ class Gibbs:
         spread = np.maximum(squares / many - p**2, 0.0) / (many - 1)
         apart = (by_chain / batches).var(axis=0, ddof=1) / len(chains)
         draws = np.array([chain.trace for chain in chains])
-        worst, least = float(r_hat(draws).max()), float(effective(draws).min())
+        apart_by = r_hat(draws)
+        worst, least = float(apart_by.max()), float(effective(draws).min())
         error = np.sqrt(np.maximum(spread, apart))
         precise = float(error.mean()) <= PRECISE if size else True
         agreed = bool(batches == _BATCHES and worst <= AGREE and least >= WORTH and precise)
-        return Sampled(p, error, batches * step, worst, least, agreed)
+        return Sampled(p, error, batches * step, worst, least, agreed, float(apart_by[-1]))
 
     def _sweep(self, chain: _Walk, seen: Reals) -> None:
         counts = self._model.counted(chain.entry)

@@ -11,34 +11,34 @@ the values keep their overall shares:
 - where groups were made of persons who look alike, a value of a group is drawn with the mean of its members' P(s |
   attributes).
 
+Several releases tell of a person what all of them tell without attributes, in place of c(s); the worlds are then those
+that fit all of them (`pooled_worlds.py`).
+
 Either is the likelihood of what is published, so more of it is nearer to the truth. Members who share attributes more
 often than any two persons do tell which of both it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from showthrough.attacks.expectation import learned
-from showthrough.attacks.gibbs import sampled_worlds
 from showthrough.attacks.group_members import GroupMembers
+from showthrough.attacks.group_worlds import countable, worlds
 from showthrough.attacks.naive_bayes import Attributes, NaiveBayes
-from showthrough.attacks.weighted_worlds import states, weighed_alike
+from showthrough.attacks.pooled_worlds import agreed
 from showthrough.progress import Progress
-from showthrough.table import ragged
 from showthrough.table.arrays import Ints, Reals, sum_by
 
 FOLDS = 5
 FEWEST = 20
 """With fewer groups there is nothing to choose a weight by."""
 _STEPS = 25
-_STATES = 20_000
-_ROUNDS = 1000
 _MOST = 4_000_000  # persons times values that are looked at for the weight
-_BATCH = 2_000_000
 _ALIKE = 1.1
 
 
@@ -48,6 +48,7 @@ class Tempered:
 
     p: Reals  # [entries]
     weight: float
+    moved: float = 0.0  # where time was over: by how much the last round of messages moved beliefs
 
 
 def tempered(attributes: Attributes, seats: GroupMembers, values: int, seed: int, tell: Progress) -> Tempered | None:
@@ -67,14 +68,82 @@ def tempered(attributes: Attributes, seats: GroupMembers, values: int, seed: int
         train, rest = seats.part(fold != number), seats.part(fold == number)
         shares = learned(NaiveBayes(attributes, train, values), train, _STEPS).shares
         logs[(fold == number)[seats.group[seats.member]]] = NaiveBayes(attributes, rest, values).logs(shares)
-        judges.append(_Judge(_table(attributes, rest, shares, values), rest, share, alike=alike))
+        judges.append(_Judge(_table(attributes, rest, shares, values), rest, share, even=rest.even(), alike=alike))
         tell.count(number + 1, FOLDS)
+    weight = _likeliest(judges)
+    return Tempered(worlds(seats, weight * logs, rng), weight)
+
+
+@dataclass(frozen=True)
+class PooledReleases:
+    """Several releases of persons whose groups are known."""
+
+    every: GroupMembers  # one member per person, with all values that it may have
+    plain: Reals  # [entries] what all releases tell of them without attributes
+    releases: Sequence[GroupMembers]
+
+    def why_not(self, attributes: Attributes) -> str | None:
+        """Why there is no calibrated variant, in words; None if there is one."""
+        if np.unique(self.releases[0].group).size < FEWEST:
+            return f"fewer than {FEWEST} groups are too few to choose it by"
+        if not all(countable(own) for own in self.releases):
+            return "groups are too large to go through all of their worlds"
+        if any(_alike(attributes, own) for own in self.releases):
+            return "groups of persons who look alike tell their attributes already"
+        return None
+
+
+def tempered_together(
+    attributes: Attributes, pool: PooledReleases, values: int, seed: int, tell: Progress, over: Callable[[], bool]
+) -> Tempered:
+    """The same for several releases: the weight under which the attributes of persons that the model has not seen are
+    likeliest, given what all releases tell of their values; and beliefs over worlds that fit all releases.
+    """
+    every, rng = pool.every, np.random.default_rng([seed, 1 << 20])
+    share = sum_by(every.value, pool.plain, values) / every.members
+    fold = _folds(pool, rng)
+    judges, logs = [], np.zeros(every.value.size)
+    tell.stage("learning from other persons, for a calibrated variant")
+    for number in range(FOLDS):
+        train, rest = every.part(fold != number), every.part(fold == number)
+        here = (fold == number)[every.group[every.member]]
+        shares = _taught(NaiveBayes(attributes, train, values), train, pool.plain[~here])
+        logs[here] = NaiveBayes(attributes, rest, values).logs(shares)
+        if rest.members:
+            told = _table(attributes, rest, shares, values)
+            judges.append(_Judge(told, rest, share, even=pool.plain[here], alike=False))
+        tell.count(number + 1, FOLDS)
+    weight = _likeliest(judges)
+    tell.stage("all releases together, for a calibrated variant")
+    found = agreed(every, pool.releases, weight * logs, over)
+    return Tempered(found.p, weight, found.moved if not found.converged else 0.0)
+
+
+def _folds(pool: PooledReleases, rng: np.random.Generator) -> Ints:
+    """[rows of persons] whose model is that of the others: those of a group of the first release together."""
+    first = pool.releases[0]
+    fold = rng.integers(FOLDS, size=int(pool.every.group.max(initial=-1)) + 1)
+    by_group = rng.permutation(int(first.group.max(initial=-1)) + 1) % FOLDS
+    known = (first.person >= 0) & (first.person < fold.size)
+    fold[first.person[known]] = by_group[first.group[known]]
+    return fold
+
+
+def _taught(model: NaiveBayes, seats: GroupMembers, plain: Reals) -> Reals:
+    """P(attribute | value) learned from persons of whom a release tells this much, everybody by itself."""
+    p, before = plain, np.log(np.maximum(plain, 1e-300))
+    for _ in range(_STEPS):
+        shares = model.mean(model.counts(p))
+        p = seats.normalised(model.logs(shares) + before)
+    return shares
+
+
+def _likeliest(judges: Sequence[_Judge]) -> float:
     found = minimize_scalar(
         lambda weight: -sum(judge.likelihood(weight) for judge in judges),
         bounds=(0.0, 2.0), method="bounded", options={"xatol": 0.005},
     )  # fmt: skip
-    weight = float(found.x)
-    return Tempered(worlds(seats, weight * logs, rng), weight)
+    return float(found.x)
 
 
 def _published(seats: GroupMembers) -> tuple[Ints, Ints]:
@@ -112,7 +181,7 @@ def _alike(attributes: Attributes, seats: GroupMembers) -> bool:
 class _Judge:
     """How likely groups are that a model has not seen."""
 
-    def __init__(self, logs: Reals, seats: GroupMembers, share: Reals, *, alike: bool) -> None:
+    def __init__(self, logs: Reals, seats: GroupMembers, share: Reals, *, even: Reals, alike: bool) -> None:
         many = min(seats.members, max(_MOST // share.size, 1))
         many = int(np.searchsorted(seats.group, seats.group[many - 1], side="right"))  # whole groups
         here = np.isin(np.arange(share.size), seats.value)
@@ -122,7 +191,7 @@ class _Judge:
         own[here] = np.arange(int(here.sum()))
         last = int(seats.start[many])
         self._logs, self._start = logs[:many, here], seats.start[: many + 1]
-        self._member, self._value, self._even = seats.member[:last], own[seats.value[:last]], seats.even()[:last]
+        self._member, self._value, self._even = seats.member[:last], own[seats.value[:last]], even[:last]
         self._column, self._count, self._alike = seats.column[:last], seats.count, alike
 
     def likelihood(self, weight: float) -> float:
@@ -143,29 +212,3 @@ class _Judge:
         lift = (p / self._share)[self._member, self._value]
         found = np.add.reduceat(self._even * lift, self._start[:-1])
         return float(np.log(np.maximum(found, 1e-300)).sum())
-
-
-def worlds(seats: GroupMembers, logs: Reals, rng: np.random.Generator) -> Reals:
-    """[entries] P(value | member) over all worlds of each group, weighed by exp(logs); sampled in large groups."""
-    found = np.zeros(seats.value.size)
-    first = np.flatnonzero(np.diff(seats.group, prepend=-1))  # the first member of each group
-    entry, size = seats.start[first], np.diff(np.append(first, seats.members))
-    kinds = np.diff(seats.start)[first]
-    weights = np.exp(logs - np.maximum.reduceat(logs, seats.start[:-1])[seats.member])
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for at in range(first.size):
-        column = seats.column[entry[at]]
-        alike.setdefault(tuple(seats.count[column : column + kinds[at]].tolist()), []).append(at)
-    large = np.zeros(int(seats.group.max(initial=-1)) + 1, dtype=bool)
-    for counts, own in alike.items():
-        work = states(counts, sum(counts))
-        if work * len(counts) > _STATES:
-            large[seats.group[first[own]]] = True
-            continue
-        cells = sum(counts) * len(counts)
-        for part in np.array_split(np.array(own), max(1, work * len(own) // _BATCH)):
-            index = ragged.ranges(entry[part], np.full(part.size, cells)).reshape(part.size, size[part[0]], len(counts))
-            found[index] = weighed_alike(counts, weights[index])
-    if large.any():
-        found += sampled_worlds(seats, logs, rng, _ROUNDS, large)
-    return found
