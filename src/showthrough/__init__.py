@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from showthrough import knowledge as knowledge
     from showthrough.auditing.audit import Audit as Audit
     from showthrough.auditing.audit import audit as audit
+    from showthrough.comparing.comparison import Comparison as Comparison
+    from showthrough.comparing.comparison import compare as compare
     from showthrough.criteria.alpha_k import AlphaKAnonymity as AlphaKAnonymity
     from showthrough.criteria.beta_likeness import BetaLikeness as BetaLikeness
     from showthrough.criteria.criterion import Check as Check
@@ -76,6 +78,7 @@ _HOME = {
     "Certificate": "showthrough.inference.certificate",
     "Changed": "showthrough.register.changed",
     "Check": "showthrough.criteria.criterion",
+    "Comparison": "showthrough.comparing.comparison",
     "Decision": "showthrough.policy.decision",
     "DeltaDisclosure": "showthrough.criteria.delta_disclosure",
     "DeltaPresence": "showthrough.criteria.population",
@@ -106,6 +109,7 @@ _HOME = {
     "attacks": "showthrough.attacks",
     "audit": "showthrough.auditing.audit",
     "changes_between": "showthrough.register.changed",
+    "compare": "showthrough.comparing.comparison",
     "dp": "showthrough.dp",
     "errors": "showthrough.errors",
     "infer": "showthrough.inference.infer",
@@ -129,6 +133,7 @@ __all__ = [
     "Certificate",
     "Changed",
     "Check",
+    "Comparison",
     "Decision",
     "DeltaDisclosure",
     "DeltaPresence",
@@ -159,6 +164,7 @@ __all__ = [
     "attacks",
     "audit",
     "changes_between",
+    "compare",
     "dp",
     "errors",
     "infer",

@@ -21,7 +21,7 @@ FLOORS = (
     ("policy",),
     ("anonymizers",),
     ("republishing",),
-    ("attacks",),
+    ("attacks", "comparing"),
     ("auditing",),
     ("ledger",),
     ("report",),

@@ -19,6 +19,7 @@ LISTED = re.findall(r"^st\.[\w.]+\(.*\)$", (ROOT / "docs" / "signatures.md").rea
 MADE_BY_US = {
     "Certificate",
     "Check",
+    "Comparison",
     "Decision",
     "Risk",
     "Utility",

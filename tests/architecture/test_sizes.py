@@ -32,6 +32,8 @@ MANY_PARAMETERS = {
     "republishing.anonymize.anonymize": "entry point: all methods and strategies",
     "inference.infer.infer": "entry point: what a reader has, and how an answer is wanted",
     "auditing.audit.audit": "entry point: those of infer",
+    "comparing.comparison.compare": "entry point: what is compared, and how",
+    "cli.compare.compare": "a command with its options",
     "inference.proof_check.holds": "a claim, its steps and all that they may lean on, as plain data",
     "inference.proof_check.contradicts": "steps and all that they may lean on, as plain data",
 }

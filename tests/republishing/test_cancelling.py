@@ -5,9 +5,9 @@ import pytest
 from showthrough import FrequencyLDiversity, KAnonymity, Policy, anonymize
 from showthrough.errors import Cancelled
 from showthrough.progress import Progress
-from showthrough.republishing.compare import compare
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.search import Search
+from showthrough.republishing.strategies_compared import compare
 from tests.republishing.changing import raw_tables
 
 ROLES = {"id": "id", "sensitive": "value", "quasi": ["age", "zip"]}

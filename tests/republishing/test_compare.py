@@ -11,7 +11,7 @@ from showthrough import FrequencyLDiversity, Policy, anonymize, infer
 from showthrough.errors import InputError
 from showthrough.report.publish import comparison_content
 from showthrough.report.publish_terminal import show_comparison
-from showthrough.republishing.compare import compare
+from showthrough.republishing.strategies_compared import compare
 from tests.republishing.changing import raw_tables
 
 ROLES = {"id": "id", "sensitive": "value", "quasi": ["age", "zip"]}

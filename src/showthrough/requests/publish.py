@@ -22,8 +22,8 @@ from showthrough.release.release import Release
 from showthrough.report.origin import Origin
 from showthrough.report.publish import ComparisonContent, PublishContent, comparison_content, publish_content
 from showthrough.republishing.anonymize import anonymize
-from showthrough.republishing.compare import compare
 from showthrough.republishing.strategies import STRATEGIES
+from showthrough.republishing.strategies_compared import compare
 from showthrough.requests.informed import known_from
 from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
