@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from showthrough.comparing.bins import bins
+from showthrough.comparing.bins import joint, marginals
 from showthrough.comparing.option import ToCompare
 from showthrough.release.cells import covers, read_cells
 from showthrough.table.hierarchy import Hierarchy
@@ -24,14 +24,18 @@ def asked(table, trees=None, quasi=("age", "sex", "town")):
     seed=some.integers(0, 1000),
     least=some.sampled_from([0.1, 1.0, 4.0, 30.0]),
     broken=some.booleans(),
+    make=some.sampled_from([joint, marginals]),
 )
-def test_every_row_has_one_of_the_cells_and_cells_are_few(rows, seed, least, broken):
+def test_every_row_has_one_of_the_cells_and_cells_are_few(rows, seed, least, broken, make):
     table = people(rows, seed)
     if broken:
         table = table.with_columns(pl.col("age") / 7)
-    found = bins(asked(table), least)
-    cells = int(np.prod([len(own) for own in found.domain.values()]))
-    assert cells == 1 or cells * table["ill"].n_unique() * least <= rows
+    found = make(asked(table), least)
+    assert sorted(name for own in found.tables for name in own) == sorted(found.quasi)
+    assert len(found.tables) == (1 if make is joint else len(found.quasi))
+    for own in found.tables:
+        cells = int(np.prod([len(found.domain[name]) for name in own]))
+        assert cells == 1 or cells * table["ill"].n_unique() * least <= rows
     for name, own in found.domain.items():
         assert len(own) == len(set(own)) > 1
         assert set(found.table[name]) <= set(own)
@@ -49,15 +53,15 @@ def test_every_row_has_one_of_the_cells_and_cells_are_few(rows, seed, least, bro
 def test_hierarchies_are_climbed_level_by_level():
     towns = Hierarchy.from_rows([["north", "land", "*"], ["south", "land", "*"], ["west", "coast", "*"]])
     table = people(60)
-    assert set(bins(asked(table, {"town": towns}, ["town"]), 0.1).domain["town"]) == {"north", "south", "west"}
-    found = bins(asked(table, {"town": towns}, ["town"]), 60 / (2.5 * 5))
+    assert set(joint(asked(table, {"town": towns}, ["town"]), 0.1).domain["town"]) == {"north", "south", "west"}
+    found = joint(asked(table, {"town": towns}, ["town"]), 60 / (2.5 * 5))
     assert set(found.domain["town"]) == {"land", "coast"}
     assert found.words == "town at level 1"
-    assert bins(asked(table, {"town": towns}, ["town"]), 60).quasi == ()
+    assert joint(asked(table, {"town": towns}, ["town"]), 60).quasi == ()
 
 
 @pytest.mark.parametrize("age", [[40] * 30, [1e9] * 29 + [-1e9]])
 def test_odd_columns(age):
     table = people(30).with_columns(age=pl.Series(age))
-    found = bins(asked(table), 0.01)
+    found = joint(asked(table), 0.01)
     assert ("age" in found.domain) == (len(set(age)) > 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
@@ -16,7 +16,6 @@ from showthrough.table.arrays import Reals
 from showthrough.table.hierarchy import Hierarchy, as_hierarchy
 from showthrough.table.texts import as_text
 
-PERSONS = 4  # of each cell and value on average, at least
 _MOST = 16  # cells of one column of numbers to begin with
 
 
@@ -39,6 +38,8 @@ class Bins:
     every: tuple[str, ...]
     """All quasi-identifiers of the table."""
     quasi: tuple[str, ...]
+    tables: tuple[tuple[str, ...], ...]
+    """The columns of each table of counts."""
     domain: Mapping[str, tuple[str, ...]]
     words: str
     """What the cells are, such as "age in 8 ranges × sex"."""
@@ -103,30 +104,58 @@ def _ends(low: float, high: float, many: int, *, whole: bool) -> Reals:
     return ends
 
 
-def bins(asked: ToCompare, least: float = PERSONS) -> Bins:
-    """Cells that hold ``least`` persons of each value on average: the column with most cells gives way first.
+def joint(asked: ToCompare, least: float) -> Bins:
+    """One table of cells that hold ``least`` persons of each value on average: the column with most gives way first.
 
     Columns that would be left with one cell are not told apart at all.
     """
-    values = asked.table[asked.sensitive].n_unique()
-    most = max(1, int(asked.table.height / (least * max(1, values))))
-    trees = {c: as_hierarchy(tree) for c, tree in asked.hierarchies.items()}
-    columns = {c: _Cut(c, asked.table[c], trees.get(c)) for c in asked.quasi}
-    cut = {name: column.binned() for name, column in columns.items()}
+    most, cuts = _most(asked, least), _cuts(asked)
+    cut = {name: own.binned() for name, own in cuts.items()}
     while cut and prod(len(own.cells) for own in cut.values()) > most:
         widest = max(cut, key=lambda name: len(cut[name].cells))
-        found = columns[widest].coarser()
+        found = cuts[widest].coarser()
         if found is None:
-            del cut[widest], columns[widest]
+            del cut[widest]
             continue
-        columns[widest], cut[widest] = found, found.binned()
-    cut = {name: own for name, own in cut.items() if len(own.cells) > 1}
-    table = asked.table.with_columns(own.rows.alias(name) for name, own in cut.items())
+        cuts[widest], cut[widest] = found, found.binned()
+    return _bins(asked, cut, lambda names: (names,), " × ")
+
+
+def marginals(asked: ToCompare, least: float) -> Bins:
+    """One table for each column, in cells that hold ``least`` persons of each value on average."""
+    most, cut = _most(asked, least), {}
+    for name, own in _cuts(asked).items():
+        found: _Cut | None = own
+        while found is not None and len(found.binned().cells) > most:
+            found = found.coarser()
+        if found is not None:
+            cut[name] = found.binned()
+    return _bins(asked, cut, lambda names: tuple((name,) for name in names), ", by ")
+
+
+def _most(asked: ToCompare, least: float) -> int:
+    """How many cells a table may have."""
+    return max(1, int(asked.table.height / (least * max(1, asked.table[asked.sensitive].n_unique()))))
+
+
+def _cuts(asked: ToCompare) -> dict[str, _Cut]:
+    trees = {c: as_hierarchy(tree) for c, tree in asked.hierarchies.items()}
+    return {c: _Cut(c, asked.table[c], trees.get(c)) for c in asked.quasi}
+
+
+def _bins(
+    asked: ToCompare,
+    cut: Mapping[str, Binned],
+    tables: Callable[[tuple[str, ...]], tuple[tuple[str, ...], ...]],
+    between: str,
+) -> Bins:
+    told = {name: own for name, own in cut.items() if len(own.cells) > 1}
     return Bins(
-        table,
+        asked.table.with_columns(own.rows.alias(name) for name, own in told.items()),
         asked.id,
         asked.quasi,
-        tuple(cut),
-        {name: own.cells for name, own in cut.items()},
-        " × ".join(own.words for own in cut.values()) or "no quasi-identifier",
+        tuple(told),
+        tables(tuple(told)),
+        {name: own.cells for name, own in told.items()},
+        between.join(own.words for own in told.values()) or "no quasi-identifier",
     )

@@ -102,7 +102,7 @@ def compare(
         for name, error in list(run.errors.items()):
             run.add(f"noise as exact as {name}", partial(matched, asked, parts[0], (name, error), workload))
     for epsilon in epsilons:
-        run.add(f"noise, ε = {epsilon:g}", partial(noisy, asked, epsilon))
+        run.add(f"noise, ε = {epsilon:g}", partial(noisy, asked, parts[0], epsilon, workload))
     return run.comparison(share)
 
 

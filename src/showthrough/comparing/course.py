@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.comparing.option import Option, ToCompare
+from showthrough.inference.certificate import Status
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
 from showthrough.progress import Progress
@@ -88,7 +89,7 @@ def _figures(asked: ToCompare, post: Posterior, many: int) -> Learned:
             largest=pl.col("p").max(),
             ties=(pl.col("p") >= pl.col("p").max() - _TIE).sum(),
             true=pl.col("p").filter(pl.col("value") == pl.col("truth")).sum(),
-            settled=pl.col("state").first().is_in(["exact", "certified"]),
+            settled=~pl.col("state").first().is_in([Status.UNCERTIFIED, Status.UNDECIDED]),
         )
         .with_columns(pl.col("largest").fill_null(1.0))
     )
