@@ -8,6 +8,7 @@ from typing import Any
 
 from showthrough.criteria.levels import trees_of
 from showthrough.errors import InputError
+from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
 from showthrough.numerals import many
 from showthrough.policy.budget import budget_reasons
@@ -59,7 +60,7 @@ def doubts(post: Posterior, untied: tuple[str, ...], *, interrupted: bool) -> li
             "safe."
         )
     if not certificate.status.certain:
-        late = int((~post.states().is_in(["exact", "certified"])).sum())
+        late = int((~post.states().is_in([str(s) for s in Status if s.certain])).sum())
         found.append(
             f"{people(late).capitalize()} of {many(certificate.persons)} {are(late)} without a certified answer."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,14 @@ import polars as pl
 from showthrough.dp.interval import posterior_interval
 from showthrough.dp.meaning import Semantic, check_delta, check_epsilon, check_failure, semantic
 from showthrough.errors import InputError, ParameterError
-from showthrough.inference.coupled import MOST_STATES, changed_of, coupled_frame
+from showthrough.inference.coupled import MOST_STATES, Effort, changed_of, coupled_frame
 from showthrough.inference.posterior import Posterior
+from showthrough.release.noise import REPLACE_ONE, Noise
 from showthrough.showing import Showable
 
 WORLDS, ENTROPY, BOUNDS = "worlds", "maximum entropy", "bounds"
 
+_LARGEST = 700.0
 _SAID = {
     WORLDS: (
         "By worlds: a guarantee for readers who hold all worlds that fit the releases for equally likely, or as likely "
@@ -57,8 +60,9 @@ class After(Showable):
 def after(
     post: Posterior,
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 0.0,
+    release: str | None = None,
     ids: Any = None,
     p: str = WORLDS,
     failure: float | None = None,
@@ -67,17 +71,22 @@ def after(
 ) -> After:
     """How far an (ε, δ)-differentially private (replace-one) release can move everybody's probabilities.
 
-    ``p`` is "worlds" (the share of worlds where they can be enumerated, else the maximum-entropy answer) or "bounds".
-    Who is in the noisy release is taken to be known. ``ids`` asks for some persons only.
+    ``release`` names a noisy release of the history: then ε and δ are what it declares, and only records are counted
+    whose cell in it changes. ``p``, from the releases without noise, is "worlds" (the share of worlds where they can be
+    enumerated, else the maximum-entropy answer) or "bounds". Who is in the noisy release is taken to be known. ``ids``
+    asks for some persons only.
     """
+    if not isinstance(post, Posterior):
+        raise InputError("This looks at a posterior: give what infer returns.")
+    if release is not None:
+        epsilon, delta = _declared(post, release, epsilon, delta)
     check_epsilon(epsilon)
     check_delta(delta)
     check_failure(failure)
     if p not in (WORLDS, BOUNDS):
         raise ParameterError(f'p is "worlds" or "bounds", not {p!r}.', parameters=("p",))
-    if not isinstance(post, Posterior):
-        raise InputError("This looks at a posterior: give what infer returns.")
-    frame = coupled_frame(post, ids, most_states=most_states, seconds=seconds, enumerate=p == WORLDS)
+    assert epsilon is not None
+    frame = coupled_frame(post, ids, Effort(most_states, seconds, release, p == WORLDS))
     frame = _beside_bounds(post, ids, frame, seconds) if p == BOUNDS else _alone(frame)
     rows = []
     for below, above, d in frame.select("lower", "upper", "changed").iter_rows():
@@ -104,15 +113,20 @@ def changed_records(
     value: Any,
     *,
     release: str | None = None,
+    cells: str | None = None,
     most_states: int = 1_000_000,
     seconds: float = 60.0,
 ) -> int:
     """By how many records the worlds in which a person has a value differ at most from the others, once coupled.
 
     The smallest number for which a coupling exists, worlds weighed as `Posterior.worlds` does; where they are too many
-    to be enumerated, the persons of the component whose value is open. 0 for certain and impossible values.
+    to be enumerated, the persons of the component whose value is open. 0 for certain and impossible values. ``release``
+    says which part of a split id is meant. ``cells`` names a noisy release of the history: then only records count
+    whose cell in it changes.
     """
-    d = changed_of(post, id, value, release=release, most_states=most_states, seconds=seconds)
+    if cells is not None:
+        _noise_of(post, cells)
+    d = changed_of(post, id, value, release, Effort(most_states, seconds, cells))
     if d is None:
         raise InputError(
             "Persons of this component may not exist, or the releases contradict each other there: replacing records "
@@ -133,3 +147,25 @@ def _beside_bounds(post: Posterior, ids: Any, frame: pl.DataFrame, seconds: floa
     bounds = post.bounds(ids, seconds=seconds).select(*keys, "lower", "upper")
     joined = frame.join(bounds, on=keys, how="left", nulls_equal=True, maintain_order="left")
     return joined.with_columns(pl.lit(BOUNDS).alias("by"), pl.col("lower").clip(0, 1), pl.col("upper").clip(0, 1))
+
+
+def _declared(post: Posterior, release: str, epsilon: float | None, delta: float) -> tuple[float, float]:
+    """What a noisy release promises where one record is replaced."""
+    if epsilon is not None or delta:
+        raise ParameterError(
+            "A noisy release declares its ε and δ: give release= or epsilon=, not both.",
+            parameters=("release", "epsilon"),
+        )
+    noise = _noise_of(post, release)
+    if noise.neighbours == REPLACE_ONE:
+        return noise.epsilon, noise.delta
+    return 2 * noise.epsilon, min(noise.delta * (1 + math.exp(min(noise.epsilon, _LARGEST))), math.nextafter(1.0, 0.0))
+
+
+def _noise_of(post: Posterior, release: str) -> Noise:
+    """The noise of a release of the history."""
+    found = dict(zip(post.names, post.releases, strict=True)).get(release)
+    if found is None or found.noise is None:
+        noisy = [name for name, r in zip(post.names, post.releases, strict=True) if r.noise is not None]
+        raise InputError(f"{release!r} is no noisy release of the history; these are: {', '.join(noisy) or 'none'}.")
+    return found.noise

@@ -105,8 +105,11 @@ class Certificate:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
+        told = asdict(self)
+        if self.evidence is None:  # only where there are noisy releases
+            del told["evidence"]
         return {
-            **asdict(self),
+            **told,
             "status": str(self.status),
             "error_bar": self.error_bar,
             "seconds": dict(self.seconds),
@@ -134,7 +137,8 @@ class Certificate:
         if not good:
             return ""
         some = sum(self.persons_by_state.get(s, 0) for s in STATES[:2])
-        whom = "" if self.status.certain else f" for {many(some)} of {many(self.persons)} persons"
+        sure = self.status in (Status.EXACT, Status.CERTIFIED)
+        whom = "" if sure else f" for {many(some)} of {many(self.persons)} persons"
         words = "exact: every forced zero is proven"
         if good[-1] is Status.CERTIFIED:
             words = f"certified; {many(self.suspected_zeros)} forced zeros are suspected but not proven"

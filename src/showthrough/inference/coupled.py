@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.inference.coupling import arranged, smallest_distance
+from showthrough.inference.pairs import Pairs
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.reduce import Reduced, reduce, unweighed
 from showthrough.inference.solved import Solved
@@ -31,16 +32,24 @@ class Coupled:
     enumerated: Flags
 
 
-def coupled(
-    post: Posterior, people: Ints, *, most_states: int = MOST_STATES, seconds: float = 60.0, enumerate: bool = True
-) -> Coupled:
+@dataclass(frozen=True)
+class Effort:
+    """How far to go: steps and seconds of enumeration, and whose cells count (a noisy release; None: every record)."""
+
+    most_states: int = MOST_STATES
+    seconds: float = 60.0
+    cells: str | None = None
+    enumerate: bool = True
+
+
+def coupled(post: Posterior, people: Ints, effort: Effort) -> Coupled:
     """The smallest d of every value of some persons, as far as worlds can be enumerated.
 
     Elsewhere, and everywhere without ``enumerate``, d is the number of persons of the component whose value is open:
     that suffices for every belief that holds the value for true with probability p.
     """
     solved = post._solved
-    work = _Components(solved, most_states, time.monotonic() + seconds if enumerate else 0.0)
+    work = _Components(solved, effort)
     asked = np.zeros(solved.problem.signatures, dtype=bool)
     asked[solved.of_person[people]] = True
     for component in np.unique(work.reduced.signature_component[asked[work.signature]]).tolist():
@@ -52,11 +61,13 @@ def coupled(
 class _Components:
     """The components of an answer, and what is known of their pairs so far."""
 
-    def __init__(self, solved: Solved, most_states: int, deadline: float) -> None:
-        self.solved, self.most_states, self.deadline = solved, most_states, deadline
+    def __init__(self, solved: Solved, effort: Effort) -> None:
+        self.solved, self.effort = solved, effort
+        self.deadline = time.monotonic() + effort.seconds if effort.enumerate else 0.0
         pairs, alive = solved.pairs, solved.face.alive
         size = pairs.value.size
-        self.found = Coupled(np.zeros(size, dtype=np.int64), pairs.p.copy(), np.ones(size, dtype=bool))
+        before = pairs.p if solved.unweighed is None else Pairs.of(solved.face, solved.unweighed).p
+        self.found = Coupled(np.zeros(size, dtype=np.int64), before.copy(), np.ones(size, dtype=bool))
         free = pairs.alive & unweighed(solved.problem, alive)[pairs.signature]
         self.found.changed[free] = 1  # nobody else's value has to do with it
         self.reduced: Reduced = reduce(solved.problem, alive)
@@ -86,7 +97,8 @@ class _Components:
 
     def _by_worlds(self, component: int, own: Ints) -> None:
         reduced, pairs = self.reduced, self.reduced.variable_of[own]
-        found = arranged(reduced, component, most=self.most_states, deadline=self.deadline)
+        found = arranged(reduced, component, most=self.effort.most_states, deadline=self.deadline)
+        cell_of = self._cells(found.variables)
         total = sum(found.weight.values())
         if not total:
             self.found.changed[pairs] = UNKNOWN  # no assignment of whole values fits
@@ -97,23 +109,46 @@ class _Components:
         for variable, many in zip(own.tolist(), persons, strict=True):
             hits = sum(ways * world[place[variable]] for world, ways in found.weight.items())
             p.append(hits / (total * many))
-            changed.append(smallest_distance(found, variable))
+            changed.append(smallest_distance(found, variable, cell_of=cell_of))
         self.found.changed[pairs], self.found.p[pairs] = changed, p
         self.found.enumerated[pairs] = True
 
+    def _cells(self, variables: tuple[int, ...]) -> dict[int, int] | None:
+        """A number for what the tables of the noisy release count each variable as; None: every record counts.
 
-def coupled_frame(
-    post: Posterior,
-    ids: Iterable[Any] | None,
-    *,
-    most_states: int = MOST_STATES,
-    seconds: float,
-    enumerate: bool = True,
-) -> pl.DataFrame:
-    """id, value, p, enumerated, changed of every value that is not proven impossible; changed is empty if unknown."""
+        So it is where somebody fits several cells, too: fewer records never matter than cells.
+        """
+        if self.effort.cells is None:
+            return None
+        history, problem = self.solved.history, self.solved.problem
+        release = history.names.index(self.effort.cells)
+        whole = self.reduced.variable_of[list(variables)]
+        rows = []
+        for table in (own for own in history.noise if own.release == release):
+            person = np.zeros(problem.signatures, dtype=np.int64)
+            person[self.solved.of_person[::-1]] = np.arange(self.solved.of_person.size)[::-1]
+            code = table.columns(history)[person][problem.signature[whole]]
+            if (code >= table.cells).any():
+                return None
+            rows.append(np.where(code < 0, -1, code * (history.nobody + 1) + problem.value[whole]))
+            listed = table.listed(history)
+            rows[-1] = np.where(np.isin(rows[-1], listed), rows[-1], -1)
+        kinds: dict[tuple[int, ...], int] = {}
+        found = {}
+        for variable, own in zip(variables, zip(*(row.tolist() for row in rows), strict=True), strict=True):
+            if any(k >= 0 for k in own):
+                found[variable] = kinds.setdefault(own, len(kinds))
+        return found
+
+
+def coupled_frame(post: Posterior, ids: Iterable[Any] | None, effort: Effort) -> pl.DataFrame:
+    """id, value, p, enumerated, changed of every value that is not proven impossible; changed is empty if unknown.
+
+    p is that of the releases without noise.
+    """
     solved = post._solved
     people = solved.called(ids)
-    found = coupled(post, people, most_states=most_states, seconds=seconds, enumerate=enumerate)
+    found = coupled(post, people, effort)
     at = np.flatnonzero(solved.pairs.alive)
     columns = pl.DataFrame(
         [
@@ -125,9 +160,7 @@ def coupled_frame(
     return solved.per_person(at, *columns, people=people)
 
 
-def changed_of(
-    post: Posterior, id: Any, value: Any, *, release: str | None, most_states: int, seconds: float
-) -> int | None:
+def changed_of(post: Posterior, id: Any, value: Any, release: str | None, effort: Effort) -> int | None:
     """The d of one person and value; None where replacing records says nothing."""
     solved = post._solved
     part, signature = solved.locate(id, release)
@@ -135,7 +168,7 @@ def changed_of(
     person = solved.called([id])
     if part is not None:
         person = person[solved.parts()[person] == part]
-    found = coupled(post, person, most_states=most_states, seconds=seconds)
+    found = coupled(post, person, effort)
     at = [k for k in solved.span(signature) if solved.pairs.value[k] == code and solved.pairs.alive[k]]
     if not at:
         return 0

@@ -29,6 +29,7 @@ from showthrough.table.arrays import Flags, Ints
 COUNTED = 20_000  # steps of counting that are worth trying before expected counts
 _SHARE = 0.3  # of the time that is left, for counting worlds
 NEAR = 1e-4  # persons; counts that are missed by more make the answer no result
+BELOW = float(np.nextafter(1.0, 0.0))  # what is open is never certain, however narrow the noise
 BELIEVED, UNCERTIFIED = STATES.index(Status.BELIEVED), STATES.index(Status.UNCERTIFIED)
 
 
@@ -43,7 +44,7 @@ def believed(
         found = _Weighed(solved, with_noise(history, solved.problem, solved.of_person, solved.face.alive))
         found.by_worlds(most_states, time.monotonic() + _SHARE * log.clock.left())
         found.by_expectation()
-    told = replace(solved, x=found.x, state=found.state)
+    told = replace(solved, x=found.x, state=found.state, unweighed=solved.x)
     persons = np.bincount(told.states, minlength=len(STATES)).tolist()
     evidence = Evidence(
         releases=len({table.release for table in history.noise}),
@@ -97,7 +98,7 @@ class _Weighed:
                 continue
             if found.total:
                 variables = np.array(sorted(found.share), dtype=np.int64)
-                self.x[variables] = [float(found.share[int(v)]) for v in variables]
+                self.x[variables] = [min(BELOW, float(found.share[int(v)])) for v in variables]
                 self._settle(reduced.signature_component == component, self.counted, BELIEVED)
                 self.left[component] = False
 
@@ -109,7 +110,7 @@ class _Weighed:
 
         part = self.reduced.restrict(self.left)
         found = solve(part, self.noise, np.append(self.solved.mu, np.zeros(self.noise.count.size))[part.row_of])
-        self.x[part.variable_of] = found.x
+        self.x[part.variable_of] = np.minimum(found.x, BELOW)
         self.residual = float(found.missed.max(initial=0.0))
         good = np.ones(self.reduced.components, dtype=bool)
         good[np.flatnonzero(self.left)] = found.missed <= NEAR

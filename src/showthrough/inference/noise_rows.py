@@ -18,7 +18,6 @@ from showthrough.inference.rows import Rows, Seats
 from showthrough.release.noise import Law
 from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import starts
-from showthrough.table.texts import as_text
 
 _DIGITS = 53  # binary digits of a likelihood
 
@@ -63,12 +62,9 @@ def with_noise(history: History, problem: Problem, of_person: Ints, alive: Flags
     person[of_person[::-1]] = np.arange(of_person.size)[::-1]
     first, counts, laws = problem.rows.size, [np.empty(0)], [np.empty(0, dtype=np.int64)]
     hung = []
-    code = {word: k for k, word in enumerate(as_text(history.values, "values").to_list())}
     for k, table in enumerate(history.noise):
         begin = first + sum(own.size for own in counts)
-        value = np.array([code.get(word, ABSENT) for word in as_text(table.value, "values").to_list()], dtype=np.int64)
-        key = np.where(value == ABSENT, ABSENT, table.cell * (history.nobody + 1) + value)
-        hung.append(_Hung(table, table.columns(history)[person], key, begin, history.nobody + 1))
+        hung.append(_Hung(table, table.columns(history)[person], table.listed(history), begin, history.nobody + 1))
         counts.append(table.count)
         laws.append(np.full(table.count.size, k))
     count = np.concatenate(counts)

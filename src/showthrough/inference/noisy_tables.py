@@ -21,6 +21,7 @@ from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Ints, Reals
 from showthrough.table.codes import positions
 from showthrough.table.ragged import starts
+from showthrough.table.texts import as_text
 
 if TYPE_CHECKING:
     from showthrough.inference.history import History
@@ -53,6 +54,12 @@ class NoisyTable:
         named = np.flatnonzero(known)
         found[named] = self.code[place[named]]
         return found
+
+    def listed(self, history: History) -> Ints:
+        """The cells and values that the table counts, as cell · (values + 1) + value."""
+        code = {word: k for k, word in enumerate(as_text(history.values, "values").to_list())}
+        value = np.array([code.get(word, ABSENT) for word in as_text(self.value, "values").to_list()], dtype=np.int64)
+        return np.where(value == ABSENT, ABSENT, self.cell * (history.nobody + 1) + value)
 
     def candidates(self, code: int) -> list[int]:
         """The cells behind a code; ABSENT where the person may not be counted."""

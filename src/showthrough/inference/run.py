@@ -201,7 +201,7 @@ def certified(
             state[own] = STATES.index(Status.RELAXED)
     told = tuple(one.error for one in apart.contradictions if one.error is not None)
     mine, gap = state[finding.island], finding.island_gap[finding.island]
-    solved = Solved(history, problem, of_person, face, x, mu, mine, told, doubts, gap)
+    solved = Solved(history, problem, of_person, face, x, mu, mine, told, doubts, gap=gap)
     named = np.bincount(of_person[: history.named], minlength=problem.signatures)
     good, known = state < UNCERTIFIED, mine < UNDECIDED
     certificate = Certificate(

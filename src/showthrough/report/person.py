@@ -54,6 +54,8 @@ def person_content(post: Posterior, story: Story, value: Any = None, *, seconds:
     except UnknownValueError as error:
         why = error.internal
     lines = [*_likeliest(story), *_since(story), *_needed(story, asked)]
+    if story.state == Status.BELIEVED:
+        lines.append("Noisy counts weigh in: these probabilities are beliefs, and prove nothing.")
     if value is not None:
         lines.append(_of_value(story, asked, value))
     certificate = post.certificate

@@ -206,7 +206,15 @@ def _whole_values(g: Gathered) -> list[str]:
 def _accuracy(g: Gathered) -> list[str]:
     found = g.audit.posterior.certificate
     by = found.persons_by_state
-    if found.status.certain:
+    believed = by.get(Status.BELIEVED, 0)
+    if found.status.certain and believed:
+        lines = [
+            f"**Believed.** Every certain or impossible value is proven in whole numbers. The probabilities of"
+            f" {persons(believed)} lean on noisy counts: beliefs, by Bayes' rule over assignments of values or by"
+            f" expected counts, neither proofs nor bounds; all others are within {tiny(found.error_bar)} of the"
+            " maximum-entropy answer."
+        ]
+    elif found.status.certain:
         head = "**Exact.**" if found.status is Status.EXACT else "**Certified.**"
         lines = [
             f"{head} Every certain or impossible value is proven in whole numbers; every probability is within"
