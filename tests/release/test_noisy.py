@@ -167,8 +167,8 @@ def test_strange_tables_are_refused():
 @pytest.mark.parametrize(
     ("ask", "what"),
     [
-        (lambda r: st.infer([r]), "no evidence here yet"),
-        (lambda r: st.audit([r]), "no evidence here yet"),
+        (lambda r: st.infer([r]), "name nobody: give a register"),
+        (lambda r: st.audit([r]), "name nobody: give a register"),
         (lambda r: st.levels(r), "a criterion needs a table with exact counts"),
         (lambda r: st.KAnonymity(2).check(r), "a criterion needs a table with exact counts"),
         (lambda r: st.risk(r), "needs a table with exact counts"),

@@ -15,10 +15,10 @@ from showthrough.errors import ParameterError
 
 _WHOLE = 1e-9  # what a sum of probabilities may be off
 
-Law = Mapping[Hashable, float | Fraction]
+Outputs = Mapping[Hashable, float | Fraction]
 
 
-def indistinguishability(first: Law, second: Law, *, epsilon: float = 0.0) -> float:
+def indistinguishability(first: Outputs, second: Outputs, *, epsilon: float = 0.0) -> float:
     """The smallest δ for which two laws (output → probability) are (ε, δ)-indistinguishable; with ε = 0 it is their
     total variation.
 
@@ -50,7 +50,7 @@ def tv_sanitizer(records: Sequence[Any]) -> dict[tuple[int, Any], Fraction]:
     return {(place, record): Fraction(1, len(records)) for place, record in enumerate(records)}
 
 
-def _check(law: Law, name: str) -> None:
+def _check(law: Outputs, name: str) -> None:
     given = [float(p) for p in law.values()]
     if not given or min(given) < 0 or not abs(math.fsum(given) - 1) <= _WHOLE:
         raise ParameterError(f"{name} maps outputs to probabilities that add up to 1.", parameters=(name,))

@@ -11,7 +11,7 @@ import polars as pl
 from showthrough.dp.interval import posterior_interval
 from showthrough.dp.meaning import Semantic, check_delta, check_epsilon, check_failure, semantic
 from showthrough.errors import InputError, ParameterError
-from showthrough.inference.coupled import MOST_STATES, Effort, changed_of, coupled_frame
+from showthrough.inference.coupled import MOST_STATES, CouplingEffort, changed_of, coupled_frame
 from showthrough.inference.posterior import Posterior
 from showthrough.release.noise import REPLACE_ONE, Noise
 from showthrough.showing import Showable
@@ -86,7 +86,7 @@ def after(
     if p not in (WORLDS, BOUNDS):
         raise ParameterError(f'p is "worlds" or "bounds", not {p!r}.', parameters=("p",))
     assert epsilon is not None
-    frame = coupled_frame(post, ids, Effort(most_states, seconds, release, p == WORLDS))
+    frame = coupled_frame(post, ids, CouplingEffort(most_states, seconds, release, p == WORLDS))
     frame = _beside_bounds(post, ids, frame, seconds) if p == BOUNDS else _alone(frame)
     rows = []
     for below, above, d in frame.select("lower", "upper", "changed").iter_rows():
@@ -126,7 +126,7 @@ def changed_records(
     """
     if cells is not None:
         _noise_of(post, cells)
-    d = changed_of(post, id, value, release, Effort(most_states, seconds, cells))
+    d = changed_of(post, id, value, release, CouplingEffort(most_states, seconds, cells))
     if d is None:
         raise InputError(
             "Persons of this component may not exist, or the releases contradict each other there: replacing records "

@@ -59,7 +59,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Evidence:
+class NoiseEvidence:
     """What noisy releases added: a belief about so many persons, of which ``residual`` is how far counts are missed."""
 
     releases: int
@@ -91,7 +91,7 @@ class Certificate:
     bounded_by_state: Mapping[str, int] = field(default_factory=dict)  # of them, who has bounds narrower than [0, 1]
     contradictions: int = 0  # islands of releases that contradict each other
     changed: ChangedCounts = field(default_factory=ChangedCounts)
-    evidence: Evidence | None = None  # what noisy releases added; None: there are none
+    evidence: NoiseEvidence | None = None  # what noisy releases added; None: there are none
 
     @property
     def error_bar(self) -> float:

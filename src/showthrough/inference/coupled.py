@@ -33,7 +33,7 @@ class Coupled:
 
 
 @dataclass(frozen=True)
-class Effort:
+class CouplingEffort:
     """How far to go: steps and seconds of enumeration, and whose cells count (a noisy release; None: every record)."""
 
     most_states: int = MOST_STATES
@@ -42,7 +42,7 @@ class Effort:
     enumerate: bool = True
 
 
-def coupled(post: Posterior, people: Ints, effort: Effort) -> Coupled:
+def coupled(post: Posterior, people: Ints, effort: CouplingEffort) -> Coupled:
     """The smallest d of every value of some persons, as far as worlds can be enumerated.
 
     Elsewhere, and everywhere without ``enumerate``, d is the number of persons of the component whose value is open:
@@ -61,7 +61,7 @@ def coupled(post: Posterior, people: Ints, effort: Effort) -> Coupled:
 class _Components:
     """The components of an answer, and what is known of their pairs so far."""
 
-    def __init__(self, solved: Solved, effort: Effort) -> None:
+    def __init__(self, solved: Solved, effort: CouplingEffort) -> None:
         self.solved, self.effort = solved, effort
         self.deadline = time.monotonic() + effort.seconds if effort.enumerate else 0.0
         pairs, alive = solved.pairs, solved.face.alive
@@ -127,11 +127,11 @@ class _Components:
         for table in (own for own in history.noise if own.release == release):
             person = np.zeros(problem.signatures, dtype=np.int64)
             person[self.solved.of_person[::-1]] = np.arange(self.solved.of_person.size)[::-1]
-            code = table.columns(history)[person][problem.signature[whole]]
+            code = history.cells_in(table)[person][problem.signature[whole]]
             if (code >= table.cells).any():
                 return None
             rows.append(np.where(code < 0, -1, code * (history.nobody + 1) + problem.value[whole]))
-            listed = table.listed(history)
+            listed = table.listed(history.values)
             rows[-1] = np.where(np.isin(rows[-1], listed), rows[-1], -1)
         kinds: dict[tuple[int, ...], int] = {}
         found = {}
@@ -141,7 +141,7 @@ class _Components:
         return found
 
 
-def coupled_frame(post: Posterior, ids: Iterable[Any] | None, effort: Effort) -> pl.DataFrame:
+def coupled_frame(post: Posterior, ids: Iterable[Any] | None, effort: CouplingEffort) -> pl.DataFrame:
     """id, value, p, enumerated, changed of every value that is not proven impossible; changed is empty if unknown.
 
     p is that of the releases without noise.
@@ -160,7 +160,7 @@ def coupled_frame(post: Posterior, ids: Iterable[Any] | None, effort: Effort) ->
     return solved.per_person(at, *columns, people=people)
 
 
-def changed_of(post: Posterior, id: Any, value: Any, release: str | None, effort: Effort) -> int | None:
+def changed_of(post: Posterior, id: Any, value: Any, release: str | None, effort: CouplingEffort) -> int | None:
     """The d of one person and value; None where replacing records says nothing."""
     solved = post._solved
     part, signature = solved.locate(id, release)

@@ -133,6 +133,10 @@ class History:
             strangers=0,
         )
 
+    def cells_in(self, table: NoisyTable) -> Ints:
+        """[n] the code of everybody's cell in a noisy table."""
+        return table.columns(self.ids, self.split_release, self.group_of.shape[1])
+
     @cached_property
     def several(self) -> Flags:
         """[rows] whether a row counts several values together."""
@@ -195,6 +199,7 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
     reader = informed(reader or Reader(), releases)
     names = reader.names_for(releases)
+    noise = noisy_tables(releases, names, reader)
     ties = tied(releases, names, reader)
     member_ids = one_kind([own.ids for own in ties], "ids", names)
     told = [published_values(r) for r in releases]
@@ -206,17 +211,13 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     values, value_codes = codes_of(tally_values, ordered=True)
     refuse_blanks(ids, "ids")
     refuse_blanks(values, "values")
-    spoken = noisy_tables(releases, names, reader)
-    value_codes = [codes[:0] if r.noise is not None else codes for r, codes in zip(releases, value_codes, strict=False)]
     published = [quiet(r) for r in releases]
+    value_codes = [own[: r.tally.height] if r.noise else own for r, own in zip(published, value_codes, strict=False)]
     labels = [release.labels for release in published]
     first_group = starts(np.array([own.len() for own in labels]))
     seats = seat(ties, id_codes, first_group, ids.len(), [overlapping(r) for r in published])
     row_group = np.concatenate(
-        [
-            positions(r.tally["group"], own) + first
-            for r, own, first in zip(published, labels, first_group, strict=False)
-        ]
+        [positions(r.tally["group"], own) + at for r, own, at in zip(published, labels, first_group, strict=False)]
     )
     row_value, covers = row_values(published, value_codes, values.len())
     row_count = np.concatenate([r.tally["n"].to_numpy() for r in published])
@@ -246,7 +247,7 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
         row_upper=row_upper,
         spare=seats.spare,
         covers=covers,
-        noise=spoken,
+        noise=noise,
     ).informed()
 
 

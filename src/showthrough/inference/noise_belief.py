@@ -19,9 +19,9 @@ from dataclasses import replace
 import numpy as np
 
 from showthrough.inference import worlds
-from showthrough.inference.certificate import STATES, Certificate, Evidence, Status
+from showthrough.inference.certificate import STATES, Certificate, NoiseEvidence, Status
 from showthrough.inference.log import Log
-from showthrough.inference.noise_rows import Noise, with_noise
+from showthrough.inference.noise_rows import NoisyProblem, with_noise
 from showthrough.inference.reduce import Reduced, reduce
 from showthrough.inference.solved import Solved
 from showthrough.table.arrays import Flags, Ints
@@ -46,7 +46,7 @@ def believed(
         found.by_expectation()
     told = replace(solved, x=found.x, state=found.state, unweighed=solved.x)
     persons = np.bincount(told.states, minlength=len(STATES)).tolist()
-    evidence = Evidence(
+    evidence = NoiseEvidence(
         releases=len({table.release for table in history.noise}),
         by_worlds=int(found.counted[solved.mine].sum()),
         by_expected_counts=int(found.expected[solved.mine].sum()),
@@ -63,7 +63,7 @@ def believed(
 class _Weighed:
     """An answer on its way from what the releases leave open to what noise makes of it."""
 
-    def __init__(self, solved: Solved, noise: Noise) -> None:
+    def __init__(self, solved: Solved, noise: NoisyProblem) -> None:
         self.solved, self.noise = solved, noise
         self.x, self.state = solved.x.copy(), solved.state.copy()
         self.reduced: Reduced = reduce(noise.problem, noise.alive)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from showthrough.inference.noise_rows import Noise
+from showthrough.inference.noise_rows import NoisyProblem
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
@@ -20,14 +20,14 @@ _NARROW = 1e-12  # relative fall of the objective at which nothing more comes
 
 
 @dataclass(frozen=True)
-class Found:
+class ExpectedAnswer:
     """The answer, and by how many persons each component misses a count of the other releases."""
 
     x: Reals  # [v]
     missed: Reals  # [k]
 
 
-def solve(reduced: Reduced, noise: Noise, start: Reals) -> Found:
+def solve(reduced: Reduced, noise: NoisyProblem, start: Reals) -> ExpectedAnswer:
     """Maximise entropy less misfit over the components of a reduced problem, from some multipliers."""
     from scipy.optimize import minimize
 
@@ -47,13 +47,13 @@ def solve(reduced: Reduced, noise: Noise, start: Reals) -> Found:
     missed[dual.noisy] = np.abs(dual.slope(found.x))[dual.noisy]
     worst = np.zeros(reduced.components)
     np.maximum.at(worst, reduced.row_component, missed)
-    return Found(x, worst)
+    return ExpectedAnswer(x, worst)
 
 
 class _Dual:
     """F(θ) with its gradient; ranged rows have two multipliers, the second of them behind all others."""
 
-    def __init__(self, reduced: Reduced, noise: Noise) -> None:
+    def __init__(self, reduced: Reduced, noise: NoisyProblem) -> None:
         self.reduced, rows = reduced, reduced.rows
         self.noisy = np.zeros(rows.size, dtype=bool)
         self.noisy[noise.of(reduced)] = True

@@ -1,6 +1,6 @@
 """The problem with the counts of noisy tables as further rows, which anything from nobody to everybody may be in.
 
-They exclude nothing; what they weigh is said by `Noise`: per row the published count, and the law of its noise.
+They exclude nothing; what they weigh is said by `NoisyProblem`: per row the published count, and the law of its noise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DIGITS = 53  # binary digits of a likelihood
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoisyProblem:
     """A problem with rows of noisy counts behind its own, and what they say."""
 
     problem: Problem
@@ -56,7 +56,7 @@ class Noise:
         return [round(2 ** (b - w) * 2**_DIGITS) << (w - least) for b, w in zip(binary.tolist(), whole, strict=True)]
 
 
-def with_noise(history: History, problem: Problem, of_person: Ints, alive: Flags) -> Noise:
+def with_noise(history: History, problem: Problem, of_person: Ints, alive: Flags) -> NoisyProblem:
     """The problem of a history with rows for its noisy counts; ``alive`` are the terms that are not excluded."""
     person = np.zeros(problem.signatures, dtype=np.int64)
     person[of_person[::-1]] = np.arange(of_person.size)[::-1]
@@ -64,7 +64,9 @@ def with_noise(history: History, problem: Problem, of_person: Ints, alive: Flags
     hung = []
     for k, table in enumerate(history.noise):
         begin = first + sum(own.size for own in counts)
-        hung.append(_Hung(table, table.columns(history)[person], table.listed(history), begin, history.nobody + 1))
+        hung.append(
+            _Hung(table, history.cells_in(table)[person], table.listed(history.values), begin, history.nobody + 1)
+        )
         counts.append(table.count)
         laws.append(np.full(table.count.size, k))
     count = np.concatenate(counts)
@@ -79,7 +81,7 @@ def with_noise(history: History, problem: Problem, of_person: Ints, alive: Flags
         row_release=np.append(problem.row_release, said),
         several=None if problem.several is None else np.append(problem.several, none),
     )
-    found = Noise(wide, alive, first, count, np.concatenate(laws), tuple(t.law for t in history.noise))
+    found = NoisyProblem(wide, alive, first, count, np.concatenate(laws), tuple(t.law for t in history.noise))
     return replace(found, problem=replace(wide, rows=_with_room(found)))
 
 
@@ -134,7 +136,7 @@ def _appended(problem: Problem, alive: Flags, hung: list[_Hung], size: int) -> t
     return Rows(lower, upper, np.concatenate(sure), tuple(release), tuple(seats), rows.stated), alive
 
 
-def _with_room(noise: Noise) -> Rows:
+def _with_room(noise: NoisyProblem) -> Rows:
     """The rows with room for everybody who can be in a noisy one."""
     problem, rows, alive = noise.problem, noise.problem.rows, noise.alive
     persons = problem.weight[problem.signature] * alive[: problem.variables]

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from showthrough.errors import InputError
 from showthrough.register.noisy_ties import noisy_ties
 from showthrough.register.reader import Reader
 from showthrough.release.noise import Law
 from showthrough.release.release import Release
-from showthrough.table.arrays import Codes, Ints, Reals
+from showthrough.table.arrays import Codes, Flags, Ints, Reals
 from showthrough.table.codes import positions
 from showthrough.table.ragged import starts
 from showthrough.table.texts import as_text
-
-if TYPE_CHECKING:
-    from showthrough.inference.history import History
 
 ABSENT = -1
 
@@ -44,22 +41,22 @@ class NoisyTable:
     value: pl.Series  # [entries]
     count: Reals  # [entries]
 
-    def columns(self, history: History) -> Ints:
+    def columns(self, ids: pl.Series, split_release: Codes | None, size: int) -> Ints:
         """[columns of a history] the code of each; ABSENT: not counted. Of a split id the part of this release is."""
-        found = np.full(history.group_of.shape[1], ABSENT, dtype=np.int64)
-        place = positions(history.ids, self.ids).astype(np.int64)
+        found = np.full(size, ABSENT, dtype=np.int64)
+        place = positions(ids, self.ids).astype(np.int64)
         known = place >= 0
-        if history.split_release is not None:
-            known &= np.isin(history.split_release, [ABSENT, self.release])
+        if split_release is not None:
+            known &= np.isin(split_release, [ABSENT, self.release])
         named = np.flatnonzero(known)
         found[named] = self.code[place[named]]
         return found
 
-    def listed(self, history: History) -> Ints:
+    def listed(self, values: pl.Series) -> Ints:
         """The cells and values that the table counts, as cell · (values + 1) + value."""
-        code = {word: k for k, word in enumerate(as_text(history.values, "values").to_list())}
+        code = {word: k for k, word in enumerate(as_text(values, "values").to_list())}
         value = np.array([code.get(word, ABSENT) for word in as_text(self.value, "values").to_list()], dtype=np.int64)
-        return np.where(value == ABSENT, ABSENT, self.cell * (history.nobody + 1) + value)
+        return np.where(value == ABSENT, ABSENT, self.cell * (values.len() + 1) + value)
 
     def candidates(self, code: int) -> list[int]:
         """The cells behind a code; ABSENT where the person may not be counted."""
@@ -77,7 +74,10 @@ def quiet(release: Release) -> Release:
 
 
 def noisy_tables(releases: Sequence[Release], names: Sequence[str], reader: Reader) -> tuple[NoisyTable, ...]:
-    """The tables of all noisy releases that count somebody who is known."""
+    """The tables of all noisy releases that count somebody who is known.
+
+    Where there is nothing else somebody must be.
+    """
     found = []
     for r, (release, name) in enumerate(zip(releases, names, strict=True)):
         for table, ties in noisy_ties(release, name, reader) if release.noise is not None else ():
@@ -99,10 +99,15 @@ def noisy_tables(releases: Sequence[Release], names: Sequence[str], reader: Read
                     table.tally["n"].cast(pl.Float64).to_numpy(),
                 )
             )
+    if not found and all(r.noise is not None for r in releases):
+        raise InputError(
+            "Noisy counts name nobody: give a register or a membership that tells who is counted in which cell.",
+            parameters=("register", "membership"),
+        )
     return tuple(found)
 
 
-def _coded(start: Ints, group: Ints, outside: Codes | Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+def _coded(start: Ints, group: Ints, outside: Flags, cells: int) -> tuple[Ints, Ints, Ints]:
     """A code per person, and the candidate sets that are spoken of."""
     known: dict[tuple[int, ...], int] = {}
     code = np.empty(start.size - 1, dtype=np.int64)

@@ -204,6 +204,7 @@ def certified(
     solved = Solved(history, problem, of_person, face, x, mu, mine, told, doubts, gap=gap)
     named = np.bincount(of_person[: history.named], minlength=problem.signatures)
     good, known = state < UNCERTIFIED, mine < UNDECIDED
+    counted = _counted(solved, log)
     certificate = Certificate(
         status=STATES[int(state.max(initial=0))],
         gap=float(finding.island_gap[good].max(initial=0.0)),
@@ -220,7 +221,8 @@ def certified(
         newton_steps=log.newton_steps,
         passes=log.passes,
         seconds=log.seconds,
-        **_counted(solved, log),
+        persons_by_state=counted["persons_by_state"],
+        bounded_by_state=counted.get("bounded_by_state", {}),
         contradictions=len(apart.contradictions),
         changed=changed_counts(history),
     )
