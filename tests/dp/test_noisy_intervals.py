@@ -31,6 +31,26 @@ def test_the_naive_interval_of_a_pair_fails():
     assert found["high"].item() == pytest.approx(post.of(1)["Flu"])  # tight
 
 
+def test_a_posterior_reaches_further_than_near_partners_allow():
+    """Groups {0,1,2,5}{3,4} and {0,1,3,5}{2,4} of truth abaacc: partners at distance 2, d = 4; ε = 1."""
+    truth, best = "abaacc", 0.0
+    partitions = [[[0, 1, 2, 5], [3, 4]], [[0, 1, 3, 5], [2, 4]]]
+    history = [[(g, [truth[i] for i in g]) for g in groups] for groups in partitions]
+    register = pl.DataFrame({"id": list(range(6)), "cell": list("uvwxyz")})
+    for seen in ("abaacc", "abccab"):  # what the noisy counts look like
+        rows = [(c, v, 50 if v == s else -50) for c, s in zip("uvwxyz", seen, strict=True) for v in "abc"]
+        frame = pl.DataFrame(rows, schema=["cell", "value", "count"], orient="row")
+        told = {"mechanism": "geometric", "scale": 2.0, "neighbours": "replace-one"}
+        table = st.Release.noisy(frame, sensitive="value", quasi=["cell"], name="N", **told)
+        post = st.infer([*releases(history), table], register=register)
+        row = st.dp.after(post, release="N", ids=[0]).people.filter(pl.col("value") == "a").row(0, named=True)
+        assert row["changed"] == 4
+        assert row["low"] <= post.of(0)["a"] <= row["high"]
+        best = max(best, post.of(0)["a"])
+    assert best == pytest.approx(0.919, abs=5e-4)
+    assert best > st.dp.posterior_interval(4 / 9, epsilon=1.0, changed=2).high
+
+
 def test_records_of_one_cell_may_swap_unseen():
     post = pair([9, -9])
     assert post.of(1) == {"Flu": 0.5, "HIV": 0.5}

@@ -152,7 +152,7 @@ def _layer(release: Release, noise: Noise, own: set[str]) -> Release:
         tally=release.tally.filter(rows),
         labels=labels,
         size=release.size.filter(shown),
-        options=Frozen({**release.options, "noise": alone, "processed": kept.filter(rows)}),
+        options=Frozen({**release.options, "noise": alone, "processed": kept.filter(rows) if kept.width else kept}),
         counterfeits=pl.DataFrame(),
         first_row=None if release.first_row is None else release.first_row.filter(shown),
     ).called(f"{release.name or 'the release'}: {', '.join(quasi) or 'values'}", release.date)
