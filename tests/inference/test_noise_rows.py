@@ -143,7 +143,7 @@ def test_the_dual_of_all_rows_has_the_gradient_that_it_says(seed):
     noise = with_noise(solved.history, solved.problem, solved.of_person, solved.face.alive)
     reduced = reduce(noise.problem, noise.alive)
     dual = _Dual(reduced, noise)
-    at = np.abs(rng.normal(0, 0.3, len(dual.bounds)))
+    at = np.abs(rng.normal(0, 0.3, dual.low.size))
     slope = dual.value(at)[1]
     for k in range(at.size):
         step = np.zeros(at.size)

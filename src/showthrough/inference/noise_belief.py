@@ -20,12 +20,14 @@ import numpy as np
 
 from showthrough.inference import worlds
 from showthrough.inference.certificate import STATES, Certificate, NoiseEvidence, Status
+from showthrough.inference.clock import Clock
 from showthrough.inference.log import Log
 from showthrough.inference.noise_rows import NoisyProblem, with_noise
 from showthrough.inference.reduce import Reduced, reduce
 from showthrough.inference.solved import Solved
 from showthrough.table.arrays import Flags, Ints
 
+FEW = 100  # kinds of persons in components whose worlds are tried: more have too many, and an order takes long to find
 COUNTED = 20_000  # steps of counting that are worth trying before expected counts
 _SHARE = 0.3  # of the time that is left, for counting worlds
 NEAR = 1e-4  # persons; counts that are missed by more make the answer no result
@@ -43,7 +45,7 @@ def believed(
     with log.stage("noise"):
         found = _Weighed(solved, with_noise(history, solved.problem, solved.of_person, solved.face.alive))
         found.by_worlds(most_states, time.monotonic() + _SHARE * log.clock.left())
-        found.by_expectation()
+        found.by_expectation(log.clock)
     told = replace(solved, x=found.x, state=found.state, unweighed=solved.x)
     persons = np.bincount(told.states, minlength=len(STATES)).tolist()
     evidence = NoiseEvidence(
@@ -85,7 +87,8 @@ class _Weighed:
         """Count the worlds of the components that are small."""
         reduced = self.reduced
         rows = self.noise.of(reduced)
-        for component in np.flatnonzero(self.left).tolist():
+        kinds = np.bincount(reduced.signature_component, minlength=reduced.components)
+        for component in np.flatnonzero(self.left & (kinds <= FEW)).tolist():
             own = rows[reduced.row_component[rows] == component].tolist()
             if time.monotonic() > deadline:
                 return
@@ -102,14 +105,15 @@ class _Weighed:
                 self._settle(reduced.signature_component == component, self.counted, BELIEVED)
                 self.left[component] = False
 
-    def by_expectation(self) -> None:
+    def by_expectation(self, clock: Clock) -> None:
         """Weigh expected counts in all other components."""
         if not self.left.any():
             return
         from showthrough.inference.noise_program import solve  # loads the optimizer
 
         part = self.reduced.restrict(self.left)
-        found = solve(part, self.noise, np.append(self.solved.mu, np.zeros(self.noise.count.size))[part.row_of])
+        start = np.append(self.solved.mu, np.zeros(self.noise.count.size))[part.row_of]
+        found = solve(part, self.noise, start, clock)
         self.x[part.variable_of] = np.minimum(found.x, BELOW)
         self.residual = float(found.missed.max(initial=0.0))
         good = np.ones(self.reduced.components, dtype=bool)

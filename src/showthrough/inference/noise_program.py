@@ -7,16 +7,16 @@ its rows, in a release with several candidates the logarithm of the sum of e^θ 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from showthrough.inference.bounded_descent import Bounded, least
+from showthrough.inference.clock import Clock
 from showthrough.inference.noise_rows import NoisyProblem
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
-_STEPS = 5_000
-_NARROW = 1e-12  # relative fall of the objective at which nothing more comes
+_MET = 1e-6  # persons by which a count may be missed
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,15 @@ class ExpectedAnswer:
     missed: Reals  # [k]
 
 
-def solve(reduced: Reduced, noise: NoisyProblem, start: Reals) -> ExpectedAnswer:
+def solve(reduced: Reduced, noise: NoisyProblem, start: Reals, clock: Clock) -> ExpectedAnswer:
     """Maximise entropy less misfit over the components of a reduced problem, from some multipliers."""
-    from scipy.optimize import minimize
-
     dual = _Dual(reduced, noise)
-    found = minimize(
-        dual.value,
-        dual.split(start),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=dual.bounds,
-        options={"maxiter": _STEPS, "maxfun": 2 * _STEPS, "ftol": _NARROW, "gtol": 1e-7, "maxcor": 30},
-    )
-    theta = dual.joined(found.x)
+    parts = least(Bounded(dual.value, dual.low, dual.high), dual.split(start), _MET, clock)
+    theta = dual.joined(parts)
     x, expected = dual.answer(theta)
     low, high = reduced.rows.lower.astype(np.float64), reduced.rows.upper.astype(np.float64)
     missed = np.maximum(np.maximum(low - expected, expected - high), 0.0)
-    missed[dual.noisy] = np.abs(dual.slope(found.x))[dual.noisy]
+    missed[dual.noisy] = np.abs(dual.slope(parts))[dual.noisy]
     worst = np.zeros(reduced.components)
     np.maximum.at(worst, reduced.row_component, missed)
     return ExpectedAnswer(x, worst)
@@ -69,7 +60,9 @@ class _Dual:
                 self.square[row] = law.scale**2
         for row in self.ranged.tolist():
             ends[row] = (0.0, None)
-        self.bounds: list[Any] = [*ends, *([(0.0, None)] * self.ranged.size)]
+        ends += [(0.0, None)] * self.ranged.size
+        self.low = np.array([-np.inf if low is None else low for low, _ in ends])
+        self.high = np.array([np.inf if high is None else high for _, high in ends])
         self.upper = rows.upper[self.ranged].astype(np.float64)
         self.signature: Ints = reduced.signature
         self.prior = np.zeros(rows.variables) if reduced.log_prior is None else reduced.log_prior
@@ -78,9 +71,7 @@ class _Dual:
         """Multipliers of rows as the optimizer has them, inside their bounds."""
         found = np.append(theta, np.maximum(-theta[self.ranged], 0.0))
         found[self.ranged] = np.maximum(theta[self.ranged], 0.0)
-        low = np.array([-np.inf if b[0] is None else b[0] for b in self.bounds])
-        high = np.array([np.inf if b[1] is None else b[1] for b in self.bounds])
-        return np.asarray(np.clip(found, low, high))
+        return np.asarray(np.clip(found, self.low, self.high))
 
     def joined(self, parts: Reals) -> Reals:
         """[rows] one multiplier each."""
@@ -136,8 +127,6 @@ class _Dual:
     def slope(self, parts: Reals) -> Reals:
         """[rows] the gradient where it can be followed: not outwards at a bound."""
         found = self.value(parts)[1][: self.noisy.size]
-        low = np.array([-np.inf if b[0] is None else b[0] for b in self.bounds[: found.size]])
-        high = np.array([np.inf if b[1] is None else b[1] for b in self.bounds[: found.size]])
-        theta = parts[: found.size]
+        low, high, theta = (figure[: found.size] for figure in (self.low, self.high, parts))
         held: Flags = ((theta <= low) & (found > 0)) | ((theta >= high) & (found < 0))
         return np.where(held, 0.0, found)
