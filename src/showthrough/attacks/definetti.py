@@ -28,6 +28,7 @@ from showthrough.attacks.group_members import GroupMembers
 from showthrough.attacks.naive_bayes import Attributes, NaiveBayes
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
+from showthrough.attacks.targets import attacked
 from showthrough.attacks.tempering import FEWEST, PooledReleases, Tempered, tempered, tempered_together
 from showthrough.errors import InputError, ParameterError
 from showthrough.inference.infer import SECONDS, infer
@@ -102,7 +103,7 @@ def definetti(
     to their possible values; of others those that occur are taken, numbers in ranges. ``people`` has id, value, p, its
     standard ``error`` (none for "em"), and the other beliefs. Several releases are read together by ``method="em"``.
     """
-    given = [releases] if isinstance(releases, Release) else list(releases)
+    given = attacked(releases)
     _check(given, method, seed)
     tell, end = Progress.of(progress), monotonic() + seconds
     known = None if register is None else Register.of(register)

@@ -20,6 +20,7 @@ import polars as pl
 
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates, true_values
+from showthrough.attacks.targets import attacked
 from showthrough.attacks.tied_persons import Island, islands
 from showthrough.errors import ContradictionError, InputError, LongProofError, NotProvenError, ParameterError
 from showthrough.inference.infer import infer
@@ -113,7 +114,7 @@ def least_knowledge(
     tried; with ``truth`` (a frame of id and value) only true ones. Sets of up to ``most`` statements are tried within
     ``seconds``.
     """
-    given = [releases] if isinstance(releases, Release) else list(releases)
+    given = attacked(releases)
     _check(limit, kinds, most, seconds)
     tell = Progress.of(progress)
     tell.stage("without knowledge")

@@ -28,6 +28,7 @@ from showthrough.attacks.classes_tied import ids_as_text, tied_classes
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.replay import Publisher, class_keys
 from showthrough.attacks.statistics import rates, wilson
+from showthrough.attacks.targets import attacked_alone
 from showthrough.errors import InputError, ParameterError
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
@@ -113,6 +114,7 @@ def minimality(
     draws at random), or a dict of the arguments of `anonymize`. ``people`` has id, value, p (the credibility), its
     interval low and high (p itself where all worlds were tried), and the ``release``'s own probability.
     """
+    release = attacked_alone(release)
     _check(release, seed)
     tell, end = Progress.of(progress), monotonic() + seconds
     publisher = Publisher.of(publish, release)
