@@ -111,3 +111,21 @@ def test_nobody_of_the_register_fits():
         assert NOBODY in str(found) or name == "least_knowledge"  # whose text is one sentence
         assert NOBODY in json.dumps(found.as_dict())
     assert NOBODY not in str(st.attacks.homogeneity(release, register=PEOPLE))
+
+
+def test_statements_about_nobody():
+    rows = pl.DataFrame({"age": ["20-29"] * 4, "v": list("xyxy")})
+    release = st.Release.generalized(rows, quasi=["age"], sensitive="v", name="G")
+    with pytest.raises(InputError, match="the releases name nobody"):
+        st.attacks.least_knowledge([release, release])
+    assert "name nobody" in st.attack_all([release, release]).not_run["least-knowledge"]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4242])
+def test_chance_exposes_nobody(seed):
+    """Persons who look alike, two in every group: whatever is sampled, neither value is likelier."""
+    rows = pl.DataFrame({"id": [str(k) for k in range(40)], "g": [k // 2 for k in range(40)], "v": list("xy") * 20})
+    release = st.Release.bucketized(rows, id="id", group="g", sensitive="v")
+    found = st.attacks.definetti(release, seed=seed)
+    assert found.people["p"].is_between(0.3, 0.7).all()
+    assert found.rates.filter(pl.col("belief") == "p")["persons"][0] <= 4

@@ -123,7 +123,15 @@ def least_knowledge(
         raise base.contradictions[0]
     true = None if truth is None else _true(truth)
     search = _SetSearch(base, given, register, limit, tuple(kinds), tuple(shares), true)
-    return search.run(id, most, time.monotonic() + seconds, tell)
+    try:
+        return search.run(id, most, time.monotonic() + seconds, tell)
+    except InputError:
+        if register is not None or any(r.roles.id is not None or r.link is not None for r in given):
+            raise
+        raise InputError(
+            "Statements are about persons, and the releases name nobody: give a register of ids and quasi-identifiers.",
+            parameters=("register",),
+        ) from None
 
 
 def _check(limit: Any, kinds: Any, most: Any, seconds: Any) -> None:
