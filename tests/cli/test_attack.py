@@ -291,3 +291,14 @@ def test_numbers_with_commas(home):
     wrong = run("attack", "minimality", "R", "--register", "who.csv", "--recursive", "3")
     assert wrong.code == 2
     assert "--recursive takes numbers as C,L" in " ".join(wrong.err.split())
+
+
+def test_a_truth_where_nobody_is_attacked(home):
+    pl.DataFrame({"age": ["20-29"] * 2, "value": ["x", "y"]}).write_csv("G.csv")
+    pl.DataFrame({"id": ["a", "b"], "age": [98, 99], "value": ["x", "y"]}).write_csv("own.csv")
+    pl.DataFrame({"id": ["a", "b"], "age": [98, 99]}).write_csv("who.csv")
+    roles = ["--sensitive", "value", "--quasi", "age", "--register", "who.csv", "--truth", "own.csv"]
+    for name in ("intersection", "homogeneity", "skewness", "definetti"):
+        done = run("attack", name, "G.csv", *roles)
+        assert (done.code, done.err) == (0, ""), name
+        assert "Nobody is counted" in done.out

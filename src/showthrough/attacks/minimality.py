@@ -92,6 +92,10 @@ class Minimality(Outcome):
             f"up to m = {1 / self.confidentiality:.2f}."
         )
 
+    def believed(self) -> pl.DataFrame:
+        """The persons of whom a credibility is known: the baseline is scored on the same ones."""
+        return self.people.filter(pl.col("p").is_not_null())
+
     def as_dict(self) -> dict[str, Any]:
         """Counts and words as plain data for JSON."""
         names = ("confidentiality", "interval", "exact", "replays", "inconclusive")
@@ -128,9 +132,10 @@ def minimality(
     whole = joint(work.blocks, MOST)
     finished = work.all_worlds(over) if whole else work.side_by_side(over)
     people, lost = work.people()
-    top = people.filter(pl.col("p").is_not_null()).sort("p", "low", descending=True).head(1)
+    told = people.filter(pl.col("p").is_not_null())
+    top = told.sort("p", "low", descending=True).head(1)
     largest = None if not top.height else float(top["p"][0])
-    every = [_counted(people, belief) for belief in ("p", BASELINE)]
+    every = [_counted(told, belief) for belief in ("p", BASELINE)]  # the baseline is of the same persons
     exact = finished and not lost and all(block.settled for block in work.blocks)
     return Minimality(
         "minimality", _THREAT, people, rates(every[:1]), rates(every[1:]), ("p", BASELINE), (),
