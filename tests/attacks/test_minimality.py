@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 from itertools import permutations
 
@@ -182,6 +183,17 @@ def test_an_algorithm_that_never_comes_to_this_release_is_inconclusive():
     assert found.inconclusive == 6
     assert any("nothing is known" in note for note in found.notes)
     assert "No credibility" in str(found)
+    assert (found.rates["of"][0], found.baseline["of"][0]) == (0, 0)
+
+
+def test_the_baseline_is_of_the_same_persons():
+    found = st.attacks.minimality(
+        textbook(TRUE), register=TRUE.drop("s"), publish={"method": "mondrian", "criteria": [st.KAnonymity(6)]}
+    )
+    p = pl.when(pl.col("id") == found.people["id"][0]).then("release").alias("p")
+    one = replace(found, people=found.people.with_columns(p))
+    scored = one.score(TRUE.select("id", value="s"))
+    assert scored.table["persons"].to_list() == [1, 1]
 
 
 def test_suppressed_persons_may_have_any_value():

@@ -262,3 +262,43 @@ def test_similar_how(home):
     done = run("attack", "similarity", "V.csv", *ROLES)
     assert done.code == 2
     assert "--kinds or --epsilon says which values are similar" in done.err
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        ("--k", 2, "--recursive", "3,2"), ("--k", 2, "--delta-disclosure", 2), ("--k", 2, "--distinct-l", 2),
+        ("--method", "xcolor", "--dissimilarity", "0,0.5,2", "--metric", "equal"),
+        ("--method", "anatomy", "--m-unique", 2),
+    ],
+)  # fmt: skip
+def test_minimality_replays_every_criterion_of_publish(home, limits):
+    rows = {"id": list("abcdef"), "age": [20, 20, 40, 40, 41, 41], "value": list("xyxyxy")}
+    pl.DataFrame(rows).write_csv("own.csv")
+    pl.DataFrame(rows).drop("value").write_csv("who.csv")
+    columns = ["--id", "id", "--sensitive", "value", "--quasi", "age", "--quasi-anyway", "age"]
+    made = run("publish", "own.csv", *columns, *limits, "-o", "R")
+    assert made.code == 0, made.err
+    done = run("attack", "minimality", "R", "--register", "who.csv", *limits, "--json", "-")
+    assert (done.code, done.err) == (0, "")
+    told = json.loads(done.out)
+    assert told["replays"] > 0
+    assert told["inconclusive"] == 0
+    assert 0.5 <= told["confidentiality"] <= 1
+
+
+def test_numbers_with_commas(home):
+    wrong = run("attack", "minimality", "R", "--register", "who.csv", "--recursive", "3")
+    assert wrong.code == 2
+    assert "--recursive takes numbers as C,L" in " ".join(wrong.err.split())
+
+
+def test_a_truth_where_nobody_is_attacked(home):
+    pl.DataFrame({"age": ["20-29"] * 2, "value": ["x", "y"]}).write_csv("G.csv")
+    pl.DataFrame({"id": ["a", "b"], "age": [98, 99], "value": ["x", "y"]}).write_csv("own.csv")
+    pl.DataFrame({"id": ["a", "b"], "age": [98, 99]}).write_csv("who.csv")
+    roles = ["--sensitive", "value", "--quasi", "age", "--register", "who.csv", "--truth", "own.csv"]
+    for name in ("intersection", "homogeneity", "skewness", "definetti"):
+        done = run("attack", name, "G.csv", *roles)
+        assert (done.code, done.err) == (0, ""), name
+        assert "Nobody is counted" in done.out

@@ -15,6 +15,7 @@ import polars as pl
 
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
+from showthrough.attacks.targets import attacked
 from showthrough.errors import ContradictionError, ParameterError
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
@@ -85,7 +86,7 @@ def background(
     """
     if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit <= 1:
         raise ParameterError(f"limit is a number above 0 and at most 1, not {limit!r}.", parameters=("limit",))
-    given = [releases] if isinstance(releases, Release) else list(releases)
+    given = attacked(releases)
     known = list(rules)
     tell, without = Progress.of(progress), [0]  # contradictions of the releases alone, which come first
 

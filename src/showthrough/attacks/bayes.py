@@ -26,6 +26,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
+from showthrough.attacks.targets import attacked_alone
 from showthrough.attacks.weighted_worlds import MOST, states, weighed
 from showthrough.errors import ContradictionError, InputError, ParameterError
 from showthrough.inference.infer import SECONDS, infer
@@ -39,7 +40,7 @@ from showthrough.release.counterfeits import per_group
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.codes import positions
-from showthrough.table.texts import as_text
+from showthrough.table.texts import as_text, read_as
 
 BELIEFS = ("formula", "relative_entropy", "exact")
 BASELINE = "release"
@@ -82,7 +83,7 @@ def bayes(
     """
     if isinstance(theta, bool) or not isinstance(theta, (int, float)) or not 0 < theta <= 1:
         raise ParameterError(f"theta is a number above 0 and at most 1, not {theta!r}.", parameters=("theta",))
-    tell, named = Progress.of(progress), _named(prior)
+    release, tell, named = attacked_alone(release), Progress.of(progress), _named(prior)
     who = register if register is not None or release.roles.id is not None else _targets(release, named)
     parts, notes = [], list[str]()
     given: dict[str, Any] = {"register": who, "domain": _believed(release, named)}
@@ -126,8 +127,8 @@ def _believed(release: Release, named: Mapping[str, Any]) -> list[Any]:
         Prior.of(p, ids=(release.roles.id or "id",), values=(release.sensitive or "",)).value for p in named.values()
     ]
     kind = release.tally["value"].dtype
-    every = pl.concat([one.cast(pl.String).alias("value") for one in told]).unique(maintain_order=True)
-    return every.cast(kind, strict=False).drop_nulls().to_list()
+    every = pl.concat([read_as(one, kind).alias("value") for one in told]).unique(maintain_order=True)
+    return every.drop_nulls().to_list()
 
 
 def _targets(release: Release, named: Mapping[str, Any]) -> Register | None:

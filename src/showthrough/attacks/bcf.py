@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from showthrough.attacks.buddies import Buddies
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
+from showthrough.attacks.targets import attacked
 from showthrough.errors import ContradictionError, InputError
 from showthrough.inference.posterior import Told
 from showthrough.numerals import number_of
@@ -65,7 +66,7 @@ def bcf(releases: Sequence[Release], *, register: Any, progress: Told = None) ->
 
     Everybody of a release is in all later ones, with the same value. Every pair of releases is looked at.
     """
-    given = list(releases)
+    given = attacked(releases)
     if len(given) < 2:
         raise InputError("Cracks take two releases or more: the earlier ones are read by the later ones.")
     _check(given)

@@ -27,7 +27,8 @@ from showthrough.attacks.gibbs import AGREE, CHAINS, Gibbs, Sampled
 from showthrough.attacks.group_members import GroupMembers
 from showthrough.attacks.naive_bayes import Attributes, NaiveBayes
 from showthrough.attacks.outcomes import Outcome, Threat
-from showthrough.attacks.statistics import rates
+from showthrough.attacks.statistics import Z, rates
+from showthrough.attacks.targets import attacked
 from showthrough.attacks.tempering import FEWEST, PooledReleases, Tempered, tempered, tempered_together
 from showthrough.errors import InputError, ParameterError
 from showthrough.inference.infer import SECONDS, infer
@@ -102,7 +103,7 @@ def definetti(
     to their possible values; of others those that occur are taken, numbers in ranges. ``people`` has id, value, p, its
     standard ``error`` (none for "em"), and the other beliefs. Several releases are read together by ``method="em"``.
     """
-    given = [releases] if isinstance(releases, Release) else list(releases)
+    given = attacked(releases)
     _check(given, method, seed)
     tell, end = Progress.of(progress), monotonic() + seconds
     known = None if register is None else Register.of(register)
@@ -158,9 +159,11 @@ def _by_rows(known: Register | None, people: pl.DataFrame) -> str:
 
 
 def _counted(people: pl.DataFrame, belief: str) -> tuple[dict[str, Any], int, int]:
-    """Persons with a value that is more likely than not, among those with a belief."""
-    each = people.filter(pl.col(belief).is_not_null()).group_by("id").agg(pl.col(belief).max())
-    return {"belief": belief}, int((each[belief] > LIKELY + _ROUNDING).sum()), each.height
+    """Persons with a value that is likelier than not, beyond chance where p is sampled, among those with a belief."""
+    chance = Z * pl.col("error").fill_null(0.0) if belief == BELIEFS[0] else pl.lit(0.0)
+    own = (pl.col(belief) - chance).max().alias("least")
+    each = people.filter(pl.col(belief).is_not_null()).group_by("id").agg(own)
+    return {"belief": belief}, int((each["least"] > LIKELY + _ROUNDING).sum()), each.height
 
 
 @dataclass(frozen=True)

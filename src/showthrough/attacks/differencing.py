@@ -23,6 +23,7 @@ from showthrough.errors import InputError, ParameterError
 from showthrough.inference.clock import Clock
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Told
+from showthrough.inference.run import listed
 from showthrough.numerals import number_of
 from showthrough.progress import Progress
 from showthrough.register.locating import names_of
@@ -114,7 +115,7 @@ def differencing(
         raise ParameterError(
             f"few is a whole number of persons, 1 or more, not {private(repr(few))}.", parameters=("few",)
         )
-    given = [tables] if isinstance(tables, Release) else list(tables)
+    given = listed(tables)
     _check(given)
     tell = Progress.of(progress)
     clock, names = Clock(seconds, tell), names_of(given)

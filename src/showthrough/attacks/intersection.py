@@ -17,6 +17,7 @@ import polars as pl
 from showthrough.attacks.laid import Bits, Laid, counted, laid
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
+from showthrough.attacks.targets import attacked
 from showthrough.errors import ParameterError
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
@@ -179,7 +180,7 @@ def intersection(
     if not beyond:
         return outcome
     changed = found.ids.filter(crossed.posterior == 0).to_list()  # nothing that one person could have
-    given = [releases] if isinstance(releases, Release) else list(releases)
+    given = attacked(releases)
     post = infer(given, register=register, changed=changed or "refuse", seconds=seconds, progress=tell)
     return _beyond(outcome, post, changed)
 

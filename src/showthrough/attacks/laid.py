@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from showthrough.errors import InputError
+from showthrough.attacks.targets import attacked
 from showthrough.register.reader import Reader, telling
 from showthrough.register.ties import Ties
 from showthrough.register.tying import located_in
@@ -169,12 +169,7 @@ def counted(sets: Bits) -> Ints:
 
 def laid(releases: Release | Sequence[Release], register: Any = None) -> Laid:
     """The releases as a reader with a register sees them, one release at a time."""
-    given = [releases] if isinstance(releases, Release) else list(releases)
-    for release in given:
-        if not isinstance(release, Release):
-            raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
-    if not given:
-        raise InputError("There is nothing to attack: give at least one release.")
+    given = attacked(releases)
     told = telling(given)
     reader = Reader.of(given, register=register).checked(told)
     names, ties = reader.names_for(told), located_in(told, reader)

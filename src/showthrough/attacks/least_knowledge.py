@@ -20,6 +20,7 @@ import polars as pl
 
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates, true_values
+from showthrough.attacks.targets import attacked
 from showthrough.attacks.tied_persons import Island, islands
 from showthrough.errors import ContradictionError, InputError, LongProofError, NotProvenError, ParameterError
 from showthrough.inference.infer import infer
@@ -113,7 +114,7 @@ def least_knowledge(
     tried; with ``truth`` (a frame of id and value) only true ones. Sets of up to ``most`` statements are tried within
     ``seconds``.
     """
-    given = [releases] if isinstance(releases, Release) else list(releases)
+    given = attacked(releases)
     _check(limit, kinds, most, seconds)
     tell = Progress.of(progress)
     tell.stage("without knowledge")
@@ -122,7 +123,15 @@ def least_knowledge(
         raise base.contradictions[0]
     true = None if truth is None else _true(truth)
     search = _SetSearch(base, given, register, limit, tuple(kinds), tuple(shares), true)
-    return search.run(id, most, time.monotonic() + seconds, tell)
+    try:
+        return search.run(id, most, time.monotonic() + seconds, tell)
+    except InputError:
+        if register is not None or any(r.roles.id is not None or r.link is not None for r in given):
+            raise
+        raise InputError(
+            "Statements are about persons, and the releases name nobody: give a register of ids and quasi-identifiers.",
+            parameters=("register",),
+        ) from None
 
 
 def _check(limit: Any, kinds: Any, most: Any, seconds: Any) -> None:

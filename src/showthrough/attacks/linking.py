@@ -14,6 +14,7 @@ import polars as pl
 
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import Rated, rates
+from showthrough.attacks.targets import attacked
 from showthrough.errors import InputError
 from showthrough.progress import Progress
 from showthrough.register.attribute import Candidates
@@ -53,7 +54,7 @@ def linking(
     own group is one of them; null where it is not known, or the person is not in the release). The baseline guesses
     the largest group.
     """
-    given = [releases] if isinstance(releases, Release) else list(releases)
+    given = attacked(releases)
     told = [release for release in telling(given) if release.part_of is None]
     reader = Reader.of(given, register=register).checked(told)
     if reader.register is None:

@@ -17,6 +17,7 @@ import polars as pl
 
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
+from showthrough.attacks.targets import attacked
 from showthrough.errors import InputError, ParameterError
 from showthrough.progress import Progress
 from showthrough.register.attribute import Candidates
@@ -76,7 +77,7 @@ def membership(
     for name, limit in (("low", low), ("high", high)):
         if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 <= limit <= 1:
             raise ParameterError(f"{name} is a number from 0 to 1, not {limit!r}.", parameters=(name,))
-    given = [releases] if isinstance(releases, Release) else list(releases)
+    given = attacked(releases)
     told = [release for release in telling(given) if release.part_of is None]
     reader = Reader.of(given, register=register).checked(told)
     if reader.register is None:

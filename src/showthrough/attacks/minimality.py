@@ -28,6 +28,7 @@ from showthrough.attacks.classes_tied import ids_as_text, tied_classes
 from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.replay import Publisher, class_keys
 from showthrough.attacks.statistics import rates, wilson
+from showthrough.attacks.targets import attacked_alone
 from showthrough.errors import InputError, ParameterError
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
@@ -91,6 +92,10 @@ class Minimality(Outcome):
             f"up to m = {1 / self.confidentiality:.2f}."
         )
 
+    def believed(self) -> pl.DataFrame:
+        """The persons of whom a credibility is known: the baseline is scored on the same ones."""
+        return self.people.filter(pl.col("p").is_not_null())
+
     def as_dict(self) -> dict[str, Any]:
         """Counts and words as plain data for JSON."""
         names = ("confidentiality", "interval", "exact", "replays", "inconclusive")
@@ -113,6 +118,7 @@ def minimality(
     draws at random), or a dict of the arguments of `anonymize`. ``people`` has id, value, p (the credibility), its
     interval low and high (p itself where all worlds were tried), and the ``release``'s own probability.
     """
+    release = attacked_alone(release)
     _check(release, seed)
     tell, end = Progress.of(progress), monotonic() + seconds
     publisher = Publisher.of(publish, release)
@@ -126,9 +132,10 @@ def minimality(
     whole = joint(work.blocks, MOST)
     finished = work.all_worlds(over) if whole else work.side_by_side(over)
     people, lost = work.people()
-    top = people.filter(pl.col("p").is_not_null()).sort("p", "low", descending=True).head(1)
+    told = people.filter(pl.col("p").is_not_null())
+    top = told.sort("p", "low", descending=True).head(1)
     largest = None if not top.height else float(top["p"][0])
-    every = [_counted(people, belief) for belief in ("p", BASELINE)]
+    every = [_counted(told, belief) for belief in ("p", BASELINE)]  # the baseline is of the same persons
     exact = finished and not lost and all(block.settled for block in work.blocks)
     return Minimality(
         "minimality", _THREAT, people, rates(every[:1]), rates(every[1:]), ("p", BASELINE), (),

@@ -16,6 +16,7 @@ from showthrough.errors import InputError, ParameterError
 from showthrough.table.arrays import Flags, Ints, Reals
 
 CELLS = 2**22  # persons times values that are held at once
+_ROUNDING = 4e-16
 MOST = 6000  # values of which every pair is compared
 
 
@@ -39,7 +40,12 @@ class Nearness:
             points, reach = decimals(numbers_of(values), epsilon)
             order = np.argsort(points, kind="stable")
             line = points[order]
-            first, last = np.searchsorted(line, line - reach), np.searchsorted(line, line + reach, side="right")
+            around: Any = reach
+            if points.dtype.kind == "f":  # no common decimals: room for the rounding of each number, not of the largest
+                around = epsilon + _ROUNDING * np.maximum(np.abs(line), epsilon)
+            with np.errstate(over="ignore"):  # what lies beyond the largest number is as far as can be
+                below, above = line - around, line + around
+            first, last = np.searchsorted(line, below), np.searchsorted(line, above, side="right")
             return cls(order, first, last, None)
         if size > MOST:
             raise InputError(

@@ -13,6 +13,8 @@ from showthrough.errors import InputError
 from showthrough.showing import Showable
 from showthrough.table.plain import plain
 
+NOBODY = "Nobody is counted: no person who is known fits the releases, or all are left out."
+
 
 @dataclass(frozen=True)
 class Threat:
@@ -51,6 +53,10 @@ class Outcome(Showable):
     """What each belief is, in words."""
     notes: tuple[str, ...] = ()
     """What was left out and why, in sentences with counts only."""
+
+    def __post_init__(self) -> None:
+        if not self.rates["of"].sum() and NOBODY not in self.notes:
+            object.__setattr__(self, "notes", (*self.notes, NOBODY))
 
     def score(self, truth: Any, *, beliefs: Sequence[str] | None = None) -> Score:
         """How right and how calibrated the beliefs are, beside the baseline's; ``truth`` is a frame of id and value."""

@@ -78,7 +78,7 @@ class _Kin:
             raise ParameterError(
                 f"level is a level of the hierarchy from 1 to {tree.height}, not {level!r}.", parameters=("level",)
             )
-        tree.cover(found.values, "The hierarchy of values")
+        tree.cover(found.values, "The sensitive column")
         self._kind: Ints = tree.codes(level)[tree.index(found.values)].astype(np.int64)
         self._names = pl.Series(tree.labels(level), dtype=pl.String)
         self.meaning = f"values of one kind (level {level} of the hierarchy)"

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from showthrough.errors import InputError
+from showthrough.policy.phrases import people as people_of
 from showthrough.showing import Showable
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.plain import plain
@@ -90,10 +91,10 @@ class Score(Showable):
         for row in self.told().iter_rows(named=True):
             who = ", ".join(str(row[c]) for c in self.table.columns[: self.table.columns.index("persons")])
             if row["accuracy"] is None:
-                lines.append(f"{who}: of {row['persons']} persons too few are guessed right, or wrong, to tell.")
+                lines.append(f"{who}: of {people_of(row['persons'])} too few are guessed right, or wrong, to tell.")
                 continue
             lines.append(
-                f"{who}: {100 * row['accuracy']:.1f} % of {row['persons']} persons are guessed right "
+                f"{who}: {100 * row['accuracy']:.1f} % of {people_of(row['persons'])} are guessed right "
                 f"({100 * row['low']:.1f} to {100 * row['high']:.1f} %); Brier score {row['brier']:.4f}, calibration "
                 f"error {row['calibration_error']:.4f}"
                 + ("." if row["decile"] is None else f"; {100 * row['decile']:.1f} % in the most confident tenth.")

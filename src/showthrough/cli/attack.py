@@ -92,10 +92,17 @@ def _annotated(name: str, hint: Any, said: Choice) -> Any:
         kind: Any = Path if said.file else get_args(hint)[0]
         return Annotated[Optional[list[kind]], typer.Option(**shown)]
     if get_origin(hint) in (Union, types.UnionType):
-        inner = next(kind for kind in get_args(hint) if kind is not type(None))
+        inner = _inner(hint)
+        if get_origin(inner) is tuple:  # numbers with commas between them
+            return Annotated[Optional[str], typer.Option(**shown)]
         kind = Path if said.file else inner
         return Annotated[Optional[kind], typer.Option(**shown, **ends)]
     return Annotated[Path if said.file else hint, typer.Option(**shown, **ends)]
+
+
+def _inner(hint: Any) -> Any:
+    """The type of an option that need not be given."""
+    return next(kind for kind in get_args(hint) if kind is not type(None))
 
 
 def _own(kind: type[AttackEntries]) -> dict[str, tuple[Any, Any]]:
@@ -206,14 +213,20 @@ def _asked(kind: Any, chosen: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
 
 def _options(kind: type[AttackEntries], chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The options of an attack as plain data."""
-    from showthrough.cli.inputs import named_files
+    from showthrough.cli.inputs import named_files, numbers
 
     found: dict[str, Any] = {}
+    said = kind.choices()
     for name, hint in hints(kind).items():
         given = chosen[name]
         origin = get_origin(hint)
         if isinstance(origin, type) and issubclass(origin, Mapping):
             found[name] = named_files(name, given or [])
+        elif origin in (Union, types.UnionType) and get_origin(_inner(hint)) is tuple:
+            parts = get_args(_inner(hint))
+            whole = parts.index(int) if int in parts else None
+            parted = numbers(name.replace("_", "-"), given, said[name].metavar or "", whole=whole)
+            found.update({} if parted is None else {name: parted})
         elif isinstance(given, list):
             found[name] = tuple(str(one) if isinstance(one, Path) else one for one in given)
         elif given is not None:

@@ -90,6 +90,8 @@ def numbers_of(labels: pl.Series | None) -> Reals:
             "A numeric distance needs numbers as values: choose another metric ('equal', a table, a hierarchy or a "
             "function)."
         )
+    if not found.is_finite().all():
+        raise InputError("A numeric distance needs values that are finite: infinite ones have none.")
     return found.to_numpy().astype(np.float64)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -167,10 +168,11 @@ def _tolerated(
 
 def listed(releases: Sequence[Release] | Release) -> list[Release]:
     """Several releases, or the one that was given alone."""
-    found: list[Release] = [releases] if isinstance(releases, Release) else list(releases)
-    strange = next((r for r in found if not isinstance(r, Release)), None)
-    if strange is not None:
-        raise InputError(f"Expected releases, got {type(strange).__name__}: see read_release.")
+    given: Any = releases
+    found = [given] if isinstance(given, Release) or not isinstance(given, Iterable) else list(given)
+    for one in found:
+        if not isinstance(one, Release):
+            raise InputError(f"Expected releases, got {type(one).__name__}: see read_release.")
     return found
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from showthrough.knowledge.assertion import Assertion, Informed
 from showthrough.table.arrays import Codes, Ints, Reals
 from showthrough.table.codes import positions
-from showthrough.table.texts import as_text
+from showthrough.table.texts import as_text, read_as
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ def spoken_of(informed: Informed, kind: pl.DataType) -> pl.Series:
     """The values that statements and the prior speak of, as the releases write them."""
     texts = dict.fromkeys(str(v) for one in informed.assertions for v in one.values)
     if informed.prior is not None:
-        texts.update(dict.fromkeys(informed.prior.value.unique().cast(pl.String).to_list()))
-    return pl.Series("value", list(texts), dtype=pl.String).cast(kind, strict=False).drop_nulls()
+        texts.update(dict.fromkeys(str(v) for v in informed.prior.value.unique().to_list()))
+    return read_as(pl.Series("value", list(texts), dtype=pl.String), kind).drop_nulls()
 
 
 def _entries(assertions: Sequence[Assertion], place: Ints, values: pl.Series) -> Statements:
     """One entry for each statement, person and value; ``place`` tells the column of each person."""
-    code = {word: k for k, word in enumerate(values.cast(pl.String).to_list())}
+    code = {str(value): k for k, value in enumerate(values.to_list())}
     size = np.array([one.persons.size for one in assertions], dtype=np.int64)
     person = place[np.concatenate([one.persons for one in assertions])]
     codes = [list(dict.fromkeys(code[str(v)] for v in one.values if str(v) in code)) for one in assertions]

@@ -22,7 +22,7 @@ from showthrough.table.files import read_table
 from showthrough.table.frames import need_columns, scalar, to_polars
 from showthrough.table.hierarchy import Hierarchy
 from showthrough.table.plain import as_set, fingerprint
-from showthrough.table.texts import as_text
+from showthrough.table.texts import as_text, read_as
 
 _ROUNDED = 0.01  # that probabilities may be off 1, for those who print two digits
 NOBODY = -1
@@ -135,9 +135,7 @@ class Prior:
 
 def _alike(entries: pl.Series, values: pl.Series) -> pl.Series:
     """ColumnEntries in the type of the values: 11 finds "11"."""
-    if entries.dtype == values.dtype:
-        return entries
-    return entries.cast(values.dtype, strict=False)
+    return read_as(entries, values.dtype)
 
 
 def _probabilities(column: pl.Series, where: str) -> Reals:

@@ -122,11 +122,12 @@ def _unreadable(place: str, name: str, bad: list[tuple[int, str, str]], setting:
     more = f" In all, {len(bad)} different cells of this column cannot be read." if len(bad) > 1 else ""
     advice = (
         f"{more} Forms understood in a column of {setting.kind.value}: {forms(setting.kind)}. "
-        "If it stands for a missing value, name it among the missing values."
+        "If it stands for a missing value, name it among the missing values. If it is a "
+        "label of totals in a table of counts, name it with totals=LABEL."
     )
     if setting.hierarchy is None:
         advice += f" If it is a label of a hierarchy, give that with hierarchies={{{name!r}: FILE}}."
     return ReleaseError(
         f"{place}: the cell{private(f' {text!r}', '')} cannot be read: {reason}.{advice}",
-        parameters=("hierarchies",),
+        parameters=("hierarchies", "totals"),
     )

@@ -20,6 +20,7 @@ from showthrough.release.noisy import refuse_noise
 from showthrough.release.parts import Parts, Source
 from showthrough.release.printed_counts import OPEN, Printing, read_counts
 from showthrough.release.totals import VALUE, Leveled, Margin, as_totals
+from showthrough.release.undeclared import undeclared
 from showthrough.table.arrays import Ints
 from showthrough.table.frozen import Frozen
 
@@ -63,6 +64,13 @@ def parts_of_table(source: Source, cells: Mapping[str, pl.Series], sensitive: st
         names[GROUP] = roles.group
         columns[GROUP] = source.rows[roles.group]
     frame = pl.DataFrame({**columns, VALUE: value, "low": low, "high": high})
+    total = undeclared(frame, [*names, VALUE], told.get("totals", Frozen()))
+    if total is not None:
+        raise InputError(
+            f"{source.where}: a label of column {names.get(total, sensitive)!r} is called a total, and its counts are "
+            "the sums of the others: name it with totals=LABEL, so that nobody counts twice.",
+            parameters=("totals",),
+        )
     frame = frame.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     leveled = Leveled(frame, [*names, VALUE], told.get("totals", Frozen()), source.where)
     leaves = leveled.bounded(leveled.complete())

@@ -46,10 +46,10 @@ def show_all_attacks(
 ) -> None:
     """One table of all rates, what each attacker wants, one table of all scores, and why others were not run."""
     names = ["attack", "measure"]
-    figures = ("persons", "of", "share", "95 %", "baseline")
+    figures = ("persons", "of", "share", "baseline")  # intervals are told attack by attack, where there is room
     heads = [*(Column(name) for name in names), *(Column(c, whole=True) for c in figures)]
     rows = [
-        [*_row(row, names), "–" if row["baseline"] is None else str(row["baseline"])]
+        [*_row(row, names)[:-1], "–" if row["baseline"] is None else str(row["baseline"])]
         for row in table.iter_rows(named=True)
     ]
     console.print(WordTable("All attacks: persons exposed", heads, rows))
@@ -60,7 +60,7 @@ def show_all_attacks(
         console.print(words(f"{name}: {told}."))
     if scores is not None:
         console.print()
-        console.print(_score_table(scores, ["attack", "belief"]))
+        console.print(_score_table(scores.drop("low", "high"), ["attack", "belief"]))
     if not_run:
         console.print()
         console.print(words("Not run (… stands for the files and options of this command)", "bold"))
@@ -103,6 +103,7 @@ def _score_table(told: pl.DataFrame, names: Sequence[str]) -> WordTable:
         "calibration_error": "calibration error",
     }
     figures["decile"] = "right in the most confident tenth"
+    figures = {name: head for name, head in figures.items() if name in told.columns}
     columns = [*(Column(name) for name in names), *(Column(head, whole=True) for head in figures.values())]
     rows = [
         [*(str(row[name]) for name in names), *(_figure(name, row) for name in figures)]

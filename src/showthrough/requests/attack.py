@@ -131,6 +131,6 @@ def run_attack(request: AttackRequest, progress: Progress | Callable[[str], None
 
 
 def scored(entries: AttackEntries, found: Outcome, given: Attacked) -> Score | None:
-    """How right an attack is, if it gives beliefs and the truth is known."""
-    truth = entries.truth(given) if found.beliefs else None
+    """How right an attack is, if it gives beliefs of anybody and the truth is known."""
+    truth = entries.truth(given) if found.beliefs and found.rates["of"].sum() else None
     return None if truth is None else found.score(truth)

@@ -10,6 +10,7 @@ import polars as pl
 
 from showthrough.attacks.outcomes import Outcome
 from showthrough.attacks.statistics import Score, true_values
+from showthrough.attacks.targets import attacked
 from showthrough.errors import Cancelled, InputError, InternalError, ShowthroughError
 from showthrough.inference.clock import Clock
 from showthrough.inference.infer import SECONDS
@@ -120,7 +121,7 @@ def attack_all(
     it also has the rules of the background attack. ``seconds`` bound all of them together:
     each may take an equal part of what is left. Attacks on one release are run on each.
     """
-    given = (releases,) if isinstance(releases, Release) else tuple(releases)
+    given = tuple(attacked(releases))
     known = None if register is None else Register.of(register)
     own = None if truth is None else to_polars(truth)
     true = None if own is None else true_values(own)

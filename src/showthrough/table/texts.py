@@ -38,6 +38,25 @@ def as_text(column: pl.Series, where: str) -> pl.Series:
     return typed.cast(pl.String).str.strip_chars()
 
 
+def read_as(entries: pl.Series, kind: pl.DataType) -> pl.Series:
+    """Entries of any type as values of a kind; null where one is none.
+
+    >>> read_as(pl.Series(["True", "false", "x"]), pl.Boolean()).to_list()
+    [True, False, None]
+    >>> read_as(pl.Series(["2021-03-05", "x"]), pl.Date()).to_list()
+    [datetime.date(2021, 3, 5), None]
+    """
+    if entries.dtype == kind:
+        return entries
+    if entries.dtype == pl.String and kind == pl.Boolean:
+        return entries.str.to_lowercase().replace_strict(
+            ["true", "false"], [True, False], default=None, return_dtype=pl.Boolean
+        )
+    if entries.dtype == pl.String and isinstance(kind, (pl.Date, pl.Datetime, pl.Time)):
+        return entries.str.strptime(kind, strict=False) if entries.len() else entries.cast(kind)
+    return entries.cast(kind, strict=False)
+
+
 def number(text: str) -> Decimal | None:
     """The number a text prints, exactly, or None.
 

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from showthrough.attacks.outcomes import Outcome
     from showthrough.requests.attack_entries.attacked import Attacked
 
-_LIMITS = ("k", "distinct_l", "frequency_l", "entropy_l", "t", "alpha", "beta")
+_LIMITS = (
+    "k", "distinct_l", "frequency_l", "entropy_l", "recursive", "m_unique", "t", "alpha", "beta", "delta_disclosure",
+    "dissimilarity", "metric",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,17 @@ class MinimalityEntries(AttackEntries):
     distinct_l: int | None = option(None, "Its distinct l-diversity.", least=1)
     frequency_l: float | None = option(None, "Its l-diversity by frequency.", least=1)
     entropy_l: float | None = option(None, "Its entropy l-diversity.", least=1)
+    recursive: tuple[float, int] | None = option(None, "Its recursive (c,l)-diversity.", metavar="C,L")
+    m_unique: int | None = option(None, "Its m-uniqueness.", least=1)
     t: float | None = option(None, "Its t-closeness (equal distance).", least=0)
     alpha: float | None = option(None, "Its (alpha,k)-anonymity.", least=0)
     beta: float | None = option(None, "Its basic beta-likeness.", least=0)
+    delta_disclosure: float | None = option(None, "Its δ-disclosure privacy.", least=0)
+    dissimilarity: tuple[float, float, int] | None = option(None, "Its (ε,δ)^k-dissimilarity.", metavar="EPS,DELTA,K")
+    metric: str = option("numeric", "Distance of dissimilarity: numeric or equal.")
+    missing: str = option("refuse", "What it does with empty cells: refuse, value or suppress.")
     cells: str = option("tight", "The cells that Mondrian publishes: tight or recursion.")
-    suppression_limit: float = option(0.0, "Rows that it may suppress, or a share below 1.", least=0)
+    suppress: float = option(0.0, "Rows that it may suppress, or a share below 1.", least=0)
 
     @classmethod
     def unable(cls, given: Attacked) -> str:
@@ -63,7 +72,8 @@ class MinimalityEntries(AttackEntries):
             "method": method,
             "criteria": criteria,
             "cells": self.cells,
-            "suppression_limit": self.suppression_limit,
+            "suppression_limit": self.suppress,
+            "missing": self.missing,
             "output": release.kind,
         }
         return minimality(
