@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,7 @@ from showthrough.table.arrays import Flags, Ints, Reals
 
 ROUNDING = 1e-6
 """Persons by which the ends that programs find are taken to be wrong at most."""
+_KEPT = 40  # answers of a component that are kept
 _LOOKS = 6  # points that are looked at before any question is asked
 
 
@@ -41,6 +42,7 @@ class Tied:
     columns: Ints
     rows: Ints
     ties: Ints
+    seen: list[Reals] = field(default_factory=list)  # points that all tables allow
 
 
 class CellProgram:
@@ -81,7 +83,16 @@ class CellProgram:
         cost = np.zeros(part.columns.size)
         cost[np.searchsorted(part.columns, at)] = sign
         found = self._solved(part, cost, self.tables if tables is None else tables)
+        if tables is None and found is not None and found[1] is not None and len(part.seen) < _KEPT:
+            part.seen.append(found[1])
         return None if found is None else sign * found[0]
+
+    def varies(self, at: Ints) -> bool:
+        """Whether answers to other questions show already that several whole numbers of persons can be there."""
+        part = self.part(at)
+        place = np.searchsorted(part.columns, at)
+        held = [float(point[place].sum()) for point in part.seen]
+        return bool(held) and math.floor(max(held) + ROUNDING) - math.ceil(min(held) - ROUNDING) >= 1
 
     def between(self, at: Ints, tables: Sequence[int] | None = None) -> tuple[int, int] | None:
         """The whole numbers of persons that some unknowns can hold; None: time is over, or they have no end."""
