@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.attacks.arithmetic import explained
-from showthrough.attacks.cell_program import CellProgram, ends
+from showthrough.attacks.cell_program import CellProgram
 from showthrough.attacks.questions import CELL, HIDDEN, MOST, Question, hidden, matrix, unpublished
 from showthrough.attacks.refinement import PRINTED, Counts
 from showthrough.errors import ContradictionError
@@ -46,7 +46,8 @@ class CellSearch:
         self._clock, self._few, self._names = clock, few, names
         self.found = Disclosed()
         self._known: dict[tuple[object, int, int], list[Ints]] = {}  # small numbers by value, persons, first unknown
-        self._late_hidden = self._late_cells = 0
+        self._asked_why: list[tuple[Question, dict[str, Any]]] = []
+        self._late_hidden = self._late_cells = self._late_parts = 0
         self.counts = Counts(told, names)
         self.program = CellProgram(self.counts, clock)
         try:
@@ -74,6 +75,7 @@ class CellSearch:
         if len(asked) >= MOST:
             self.found.notes.append(f"Only the {len(asked)} smallest differences between cells were looked at.")
         singled = self._unpublished(asked)
+        self._explain()
         for question in open_:
             self._hidden(question)
         self._tell_late()
@@ -84,9 +86,7 @@ class CellSearch:
 
     def _least(self) -> None:
         every = np.arange(self.counts.pieces.size * len(self.counts.values))
-        least = self.program.bound(every, 1.0)
-        if least is not None:
-            self.found.persons = ends(least, least)[0]
+        self.found.persons, self._late_parts = self.program.least_of_all(every)
 
     def _printed(self) -> list[tuple[object, int, Ints]]:
         """The small numbers that tables print."""
@@ -129,10 +129,10 @@ class CellSearch:
     def _hidden(self, question: Question) -> None:
         assert question.published is not None
         low, high = question.published
-        told = self.program.between(question.at)
-        self._late_hidden += told is None and self._clock.over
+        told = self.program.narrowed(question.at, low, high)
+        self._late_hidden += told is None
         if told is not None:
-            low, high = max(low, told[0]), min(high, told[1])
+            low, high = told
         exact = told is not None and low == high
         self._row(question, low, high, exact=exact)
         if exact:
@@ -163,6 +163,13 @@ class CellSearch:
 
     def _tell_late(self) -> None:
         """What time did not suffice for, in words."""
+        if self._late_parts:
+            what = number_of(self._late_parts, "part")
+            self.found.notes.append(
+                f"{what} of the tables could not be looked at in time: its persons are not among those counted."
+                if self._late_parts == 1
+                else f"{what} of the tables could not be looked at in time: their persons are not among those counted."
+            )
         if self._late_hidden:
             what = number_of(self._late_hidden, "hidden count")
             self.found.notes.append(f"{what} could not be looked at in time, and may be narrower than they are told.")
@@ -187,24 +194,30 @@ class CellSearch:
             if row["found"] != HIDDEN and row["value"] is not None:
                 row["everybody"] = whole.get((row["found"], row["cell"])) == row["lower"]
 
-    def _row(self, question: Question, low: int, high: int, *, exact: bool) -> dict[str, Any]:
-        """One row of the outcome, with the arithmetic where there is one number left and time."""
-        tables = because = alone = None
-        if exact and not self._clock.over:
-            why = explained(self.program, question.at, low)
-            if not self._clock.over:
-                tables, alone, because = list(why.tables), len(why.tables) == 1, internal(why.said())
-                if not alone:
-                    self.found.reasons.append(why.said())
+    def _row(self, question: Question, low: int, high: int, *, exact: bool) -> None:
+        """One row of the outcome; where there is one number left the arithmetic follows."""
         published = question.published or (None, None)
         row = {
             "found": question.found, "table": question.table, "cell": question.cell,
             "value": None if question.value is None else str(question.value), "published_lower": published[0],
             "published_upper": published[1], "lower": low, "upper": high, "exact": exact,
-            "alone": alone if exact else None, "everybody": False, "tables": tables, "because": because,
+            "alone": None, "everybody": False, "tables": None, "because": None,
         }  # fmt: skip
         self.found.rows.append(row)
-        return row
+        if exact:
+            self._asked_why.append((question, row))
+
+    def _explain(self) -> None:
+        """The arithmetic behind the numbers that were found, as long as there is time."""
+        for question, row in self._asked_why:
+            if self._clock.over:
+                return
+            why = explained(self.program, question.at, row["lower"])
+            if not self._clock.over:
+                row["tables"], row["alone"] = list(why.tables), len(why.tables) == 1
+                row["because"] = internal(why.said())
+                if not row["alone"]:
+                    self.found.reasons.append(why.said())
 
     def _apart(self, cells: list[tuple[int, Ints]]) -> int:
         """Persons in cells that share nobody, as they come: at least so many are in small cells."""
