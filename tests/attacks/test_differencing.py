@@ -246,3 +246,29 @@ def test_nothing_is_said_without_time():
     outcome = st.attacks.differencing([ELEVEN, TEN], seconds=0)
     assert outcome.cells.is_empty()
     assert TOTAL not in str(outcome)
+
+
+@pytest.mark.parametrize("seed", range(700, 706))
+def test_a_range_whose_ends_were_reached_is_not_asked_for_again(seed):
+    """Ends that earlier answers reached are those of the linear programs."""
+    case = overlaid(seed)
+    told = [list(telling([release])) for release in case.releases]
+    names = [f"Table {k}" for k in range(len(told))]
+    try:
+        counts = Counts(told, names)
+        fresh, used = CellProgram(counts, Clock()), CellProgram(counts, Clock())
+        used.look()
+    except ContradictionError:
+        counts = Counts(told, names, others=True)
+        fresh, used = CellProgram(counts, Clock()), CellProgram(counts, Clock())
+        used.look()
+    A = counts.matrix
+    for k, row in enumerate(counts.rows):
+        at = A.indices[A.indptr[k] : A.indptr[k + 1]].astype(np.int64)
+        found = fresh.between(at)
+        assert found is not None
+        low, high = used.reached(at)
+        assert fresh.bound(at, 1.0) - 1e-6 <= low <= high <= fresh.bound(at, -1.0) + 1e-6
+        narrowed = used.narrowed(at, row.low, row.high)
+        assert narrowed == (max(row.low, found[0]), min(row.high, found[1]))
+        assert not used.varies(at) or found[0] < found[1]

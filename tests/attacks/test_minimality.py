@@ -12,7 +12,7 @@ import pytest
 
 import showthrough as st
 from showthrough.attacks import class_worlds
-from showthrough.errors import InputError
+from showthrough.errors import CriterionError, InputError
 
 module = import_module("showthrough.attacks.minimality")
 
@@ -174,6 +174,61 @@ def test_a_random_algorithm_is_replayed_over_seeds():
     together = sum(w for world, w in weight.items() if world[0] == "x") / sum(weight.values())
     assert told["a", "x"] == pytest.approx(together)
     assert any("8 seeds" in note for note in found.notes)
+
+
+def test_a_seed_that_matters_in_one_world_alone_is_found(monkeypatch):
+    """The last world of many, xx for the oldest, is merged with every third seed only."""
+
+    def rarely(table, seed):
+        world = "".join(table.sort("age")["s"])
+        if not world.endswith("xx") or seed % 3 == 1:
+            merged = table.with_columns(pl.lit(f"[{table['age'].min()}, {table['age'].max()}]").alias("age")).drop("id")
+            return st.Release.generalized(merged, sensitive="s", quasi=["age"], name="H")
+        return None
+
+    table = pl.DataFrame({"id": list("abcd"), "age": [1, 2, 3, 4], "s": ["x", "x", "y", "y"]})
+    for few in (0, 50):  # two seeds first, and all at once
+        monkeypatch.setattr(module, "FEW", few)
+        found = st.attacks.minimality(rarely(table, 1), register=table.drop("s"), publish=rarely)
+        assert credibility(found)["d", "x"] == pytest.approx((2 + 3 / 8) / (5 + 3 / 8))
+        assert any("8 seeds" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("seed", [3034, 3038, 3044, 3048])
+def test_relaxed_cuts_against_all_assignments(seed):
+    """Ties are cut by the seed, in some worlds only: every assignment is published again with eight seeds."""
+    rng = np.random.default_rng(seed)
+    n, values = int(rng.integers(4, 7)), ["a", "b", "c"][: int(rng.integers(2, 4))]
+    n = min(n, 5) if len(values) == 3 else n
+    table = pl.DataFrame(
+        {
+            "id": [f"i{k}" for k in range(n)],
+            "age": rng.integers(20, 24, n),
+            "sex": ["fm"[int(x)] for x in rng.integers(0, 2, n)],
+            "s": [values[int(x)] for x in rng.integers(0, len(values), n)],
+        }
+    )
+    publish = {"method": "mondrian-relaxed", "criteria": [st.FrequencyLDiversity(2)]}
+
+    def rows(table, seed):
+        try:
+            made = st.anonymize(
+                table, id="id", sensitive="s", quasi=["age", "sex"], quasi_anyway=["age", "sex"], seed=seed, **publish
+            )
+        except (InputError, CriterionError):
+            return None, None
+        return made, sorted(made.to_frame().select("age", "sex", "s").cast(pl.String).rows())
+
+    release, published = rows(table, 0)
+    assert release is not None
+    total, own = 0, Counter()
+    for world in set(permutations(table["s"].to_list())):
+        came = sum(rows(table.with_columns(pl.Series("s", world)), k)[1] == published for k in range(8))
+        total += came
+        own.update(dict.fromkeys(zip(table["id"], world, strict=True), came))
+    told = credibility(st.attacks.minimality(release, register=table.drop("s"), publish=publish))
+    for key, p in told.items():
+        assert p == pytest.approx(own[key] / total)
 
 
 def test_an_algorithm_that_never_comes_to_this_release_is_inconclusive():

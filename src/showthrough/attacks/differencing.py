@@ -61,9 +61,11 @@ class Differencing(Outcome):
         small = self.cells.filter(pl.col("found") != HIDDEN)
         told = ""
         if every.height:
-            own = int(known["alone"].sum())
+            own, open_ = int(known["alone"].sum()), known["alone"].null_count()
             told = f"Of {number_of(every.height, 'hidden count')} {_are(known.height)} found exactly"
-            told += f", {own} by one table alone. " if known.height else ". "
+            if open_:
+                told += f" (for {open_} of them time did not suffice to say by which tables)"
+            told += f", {own} by one table alone. " if known.height > open_ else ". "
         group = small.filter("everybody").height
         told += (
             f"{number_of(small.height, 'number') if small.height else 'No number'} of few persons that no table prints "

@@ -30,6 +30,8 @@ ROUNDS = 4
 AGREE = 1.05
 WORTH = 100.0
 """Independent draws that all sweeps of a stage must be worth."""
+CHEAP = 5000
+"""Up to so many entries draws must be worth four times as many: they cost little, and what is rare is missed by few."""
 PRECISE = 0.015
 """The standard error that probabilities have on average, at most."""
 _WATCHED = 200
@@ -99,6 +101,7 @@ class Gibbs:
         self._model, self._seats = model, seats
         self._exchanges = Exchanges(seats)
         self._rngs = [np.random.default_rng([seed, chain]) for chain in range(CHAINS)]
+        self._worth = WORTH if seats.value.size > CHEAP else 4 * WORTH
         likely = model.counts(seats.even()).ravel()
         self._watched: Ints = np.sort(np.argsort(-likely, kind="stable")[:_WATCHED])
 
@@ -151,7 +154,7 @@ class Gibbs:
         worst, least = float(apart_by.max()), float(effective(draws).min())
         error = np.sqrt(np.maximum(spread, apart))
         precise = float(error.mean()) <= PRECISE if size else True
-        agreed = bool(batches == _BATCHES and worst <= AGREE and least >= WORTH and precise)
+        agreed = bool(batches == _BATCHES and worst <= AGREE and least >= self._worth and precise)
         return Sampled(p, error, batches * step, worst, least, agreed, float(apart_by[-1]))
 
     def _sweep(self, chain: _Walk, seen: Reals) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from time import monotonic
 from typing import Any, ClassVar
@@ -51,6 +51,8 @@ HOPELESS = 300
 """Worlds of a class that are drawn without any that comes out before it is given up."""
 SEEDS = 8
 """Seeds over which an algorithm that draws at random is replayed on each world, where all are tried."""
+FEW = 50
+"""Worlds that are replayed over all seeds at once; more are over two of them first, to see whether they matter."""
 LIKELY = 0.5
 BASELINE = "release"
 _ROUNDING = 1e-9
@@ -59,6 +61,11 @@ _THREAT = Threat(
     "to learn from the fact that the algorithm published this and nothing finer who has a value that is more likely "
     "than not",
     "that everybody in the register is in the table, and that all worlds that the release allows are alike beforehand",
+)
+
+_APART = (
+    "and, as there are too many worlds to try all, that what the algorithm does with one class does not depend on who "
+    "has which of the published values in another one"
 )
 
 
@@ -137,8 +144,9 @@ def minimality(
     largest = None if not top.height else float(top["p"][0])
     every = [_counted(told, belief) for belief in ("p", BASELINE)]  # the baseline is of the same persons
     exact = finished and not lost and all(block.settled for block in work.blocks)
+    threat = _THREAT if whole else replace(_THREAT, assumes=f"{_THREAT.assumes}; {_APART}")
     return Minimality(
-        "minimality", _THREAT, people, rates(every[:1]), rates(every[1:]), ("p", BASELINE), (),
+        "minimality", threat, people, rates(every[:1]), rates(every[1:]), ("p", BASELINE), (),
         tuple(work.notes(lost, whole=whole, finished=finished)),
         largest, None if largest is None else (float(top["low"][0]), float(top["high"][0])), exact,
         publisher.replays, lost,
@@ -206,42 +214,58 @@ class _Replays:
         self._whole = Counter(self._keys)
         self.blocks = tied_classes(release, post, table, self._values)
         self._composed = (0, 0)  # classes that come out of the accepted worlds put together, of how many
-        self._seeds = 1
+        self._seeds = 0  # over which every world was replayed
 
     def _run(self, values: Ints, seed: int) -> Counter[str] | None:
         column = self._values.gather(values).alias(str(self._release.sensitive))
         return self._publisher.classes(self._table.with_columns(column), seed)
-
-    def _used(self, worlds: list[Ints]) -> list[int]:
-        """The seeds to replay over: one if the algorithm does the same whatever the seed."""
-        if not self._publisher.seeded:
-            return [0]
-        for values in worlds:
-            found = [self._run(values, seed) for seed in range(3)]
-            if any(other != found[0] for other in found[1:]):
-                return list(range(SEEDS))
-        return [0]
 
     def all_worlds(self, over: Callable[[], bool]) -> bool:
         """Try every world of the whole table; whether all were."""
         listed = [block.worlds or [] for block in self.blocks]
         many = int(np.prod([len(one) for one in listed]))
         self._tell.stage(f"replaying the algorithm on {many} worlds")
-        seeds = self._used([self._spelled(choice) for choice in _some(product(*listed), 3)])
-        self._seeds = len(seeds)
-        for done, choice in enumerate(product(*listed)):
-            if over():
-                return False
-            values = self._spelled(choice)
-            share = sum(self._run(values, seed) == self._whole for seed in seeds) / len(seeds)
-            if share:
-                weight = float(np.prod([float(own) for _, own in choice]))
+        came = np.zeros(many, dtype=np.int64)
+        for seeds in self._rounds(many):
+            found = self._replayed(listed, many, seeds, over)
+            if found is None:  # time was over: what is known is of the seeds before
+                break
+            came += found[0]
+            self._seeds += len(seeds)
+            if not found[1]:
+                break
+        if not self._seeds:
+            return False
+        for own, choice in zip(came.tolist(), product(*listed), strict=True):
+            if own:
+                weight = float(np.prod([float(ways) for _, ways in choice]))
                 for block, (matrix, _) in zip(self.blocks, choice, strict=True):
-                    block.count(matrix, weight, share)
-            self._tell.count(done + 1, many)
+                    block.count(matrix, weight, own / self._seeds)
         for block in self.blocks:
             block.tried = len(block.queue)
         return True
+
+    def _replayed(
+        self, listed: list[list[tuple[Ints, int]]], many: int, seeds: range, over: Callable[[], bool]
+    ) -> tuple[Ints, bool] | None:
+        """Of every world, with how many seeds it came out as published; and whether seeds make a difference."""
+        came, differ = np.zeros(many, dtype=np.int64), False
+        for done, choice in enumerate(product(*listed)):
+            if over():
+                return None
+            values = self._spelled(choice)
+            found = [self._run(values, seed) for seed in seeds]
+            differ |= any(other != found[0] for other in found)
+            came[done] = sum(own == self._whole for own in found)
+            self._tell.count(done + 1, many)
+        return came, differ
+
+    def _rounds(self, worlds: int) -> list[range]:
+        """Seeds to replay every world over: few at first, the others only if one of the first makes a difference."""
+        if not self._publisher.seeded:
+            return [range(1)]
+        first = SEEDS if worlds <= FEW else 2
+        return [range(first), range(first, SEEDS)] if first < SEEDS else [range(SEEDS)]
 
     def _spelled(self, choice: tuple[tuple[Ints, int], ...]) -> Ints:
         values = np.zeros(self._table.height, dtype=np.int64)
@@ -371,10 +395,6 @@ class _Replays:
 def _done(block: ClassBlock) -> bool:
     """Whether nothing more is asked of a block: also where chance does not meet any world of it that comes out."""
     return block.settled or block.accepted >= ENOUGH or (not block.accepted and block.tried >= HOPELESS)
-
-
-def _some(items: Any, many: int) -> list[Any]:
-    return [one for one, _ in zip(items, range(many), strict=False)]
 
 
 def _ends(found: Reals, block: ClassBlock) -> tuple[Reals, Reals]:
