@@ -12,7 +12,7 @@ from showthrough.errors import InternalError
 from showthrough.inference import flow
 from showthrough.inference.clock import Clock
 from showthrough.inference.face import Contradicted, Face, FlowStep, WeighingStep
-from showthrough.inference.filling import fill_rows, filled_releases
+from showthrough.inference.filling import fill_rows, filled_releases, worth_filling
 from showthrough.inference.problem import Problem
 from showthrough.inference.remaining import Remaining
 from showthrough.inference.seating import seated_releases, take_seats
@@ -42,7 +42,7 @@ def close_by_flow(face: Face, free: Remaining | None = None, clock: Clock | None
         before = int(face.alive.sum())
         if any(not clock.over and take_seats(face, own) for own in seated_releases(face)):
             free = propagate(face)
-        for release in filled_releases(face) if free.variable.size else ():
+        for release in filled_releases(face) if worth_filling(face.problem.rows, free.variable.size) else ():
             if not clock.over and fill_rows(face, free, release):
                 free = propagate(face)
         for number, pair in enumerate(pairs):

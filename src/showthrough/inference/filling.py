@@ -12,7 +12,19 @@ import numpy as np
 from showthrough.inference.face import Contradicted, Face, WeighingStep
 from showthrough.inference.flow import heights, route
 from showthrough.inference.remaining import Remaining
+from showthrough.inference.rows import Rows
 from showthrough.table.arrays import Ints
+
+LARGE = 500_000  # variables
+
+
+def worth_filling(rows: Rows, open_ones: int) -> bool:
+    """Whether to fill rows: where counts are hidden, or little is open.
+
+    Of exact counts the flows between releases and the multipliers that run off tell nearly all of it, and a flow over
+    millions of variables takes as much time and memory as all the rest.
+    """
+    return open_ones > 0 and (open_ones <= LARGE or bool(rows.ranged.any()))
 
 
 def filled_releases(face: Face) -> list[int]:

@@ -16,6 +16,7 @@ from showthrough.inference.closing import close_by_flow, propagate
 from showthrough.inference.correction import CLOSED, ENOUGH, Corrected, correct
 from showthrough.inference.crowding import take_crowded
 from showthrough.inference.face import Contradicted, Face, WeighingStep, inherited, take_over
+from showthrough.inference.filling import worth_filling
 from showthrough.inference.log import Log
 from showthrough.inference.problem import select
 from showthrough.inference.reduce import Reduced, nothing_left, reduced_to, unweighed
@@ -220,7 +221,8 @@ class _Bursts:
 
     def _take_falling(self, reduced: Reduced, mu: Reals, direction: Reals) -> bool:
         """Exclude what the direction proves to be zero; say whether it was anything."""
-        if take_crowded(self.face, reduced, (mu, direction), self.clock):
+        crowded = worth_filling(reduced.rows, reduced.rows.variables)
+        if crowded and take_crowded(self.face, reduced, (mu, direction), self.clock):
             return True
         x, _ = reduced.sweeps.softmax(mu)
         programs = self.clock.at_most(self.programs)
