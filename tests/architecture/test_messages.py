@@ -63,6 +63,8 @@ TEXTS_OF_OURS = {
 
 KNOWN = {
     "anonymizers.anatomy": {"code"},
+    "anonymizers.declared_domain": {"strange[0]"},
+    "anonymizers.noisy_counts": {"strange[0]"},
     "anonymizers.identifying": {
         "strange",
         "_refusal([(repr(s.column) if named else f'number {place[s.column]}', s) for s in found])",
@@ -81,7 +83,7 @@ KNOWN = {
     "attacks.shares": {"given"},
     "attacks.similarity": {"level"},
     "attacks.skewness": {"ratio"},
-    "cli.inputs": {"entry", "example", "given", "mark"},
+    "cli.inputs": {"entry", "example", "given", "mark", "twice[0]"},
     "cli.output": {"needy[0]", "such_as"},
     "criteria.parameters": {"value", "of", "allowed[-1]"},
     "criteria.published": {"own"},
@@ -130,7 +132,9 @@ KNOWN = {
     "release.reading": {"', '.join(first)", "last", "other", "strange[0]"},
     "release.roles": {"other", "seen[name]"},
     "release.typed": {"stated"},
-    "republishing.anonymize": {"given", "blind"},
+    "republishing.anonymize": {"given", "blind", "', '.join((*METHODS, DP_COUNTS))"},
+    "republishing.budgeted": {"strange[0]", "asked['method']"},
+    "requests.account": {"state.neighbours", "neighbours"},
     "republishing.m_invariance": {"code", "people(len(strange))", "have(len(strange))"},
     "republishing.past": {"people(persons)", "have(persons)"},
     "republishing.people": {"message"},

@@ -13,6 +13,7 @@ ASKED = ("attacks", "requests.attack_entries")
 
 # Files that are one concept on several floors: the command, its use case, the content that is told, the work itself.
 FILES = {
+    "account": {"requests.account", "report.account", "dp.account"},
     "attack": {"cli.attack", "requests.attack"},
     "audit": {"cli.audit", "requests.audit", "auditing.audit"},
     "check": {"cli.check", "requests.check", "report.check"},

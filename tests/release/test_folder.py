@@ -255,7 +255,7 @@ def test_broken_manifest(tmp_path, text):
     [
         ("version = 1", "version = 2", "is of version 2; this showthrough reads version 1."),
         ("version = 1", "", "is of version None"),
-        ('kind = "bucketized"', 'kind = "noisy"', "describes a release of kind 'noisy'"),
+        ('kind = "bucketized"', 'kind = "pram"', "describes a release of kind 'pram'"),
         ('id = "id"', "", "must name id, sensitive and group under [columns]"),
         ('id = "id"', "id = 3", "must name id, sensitive and group under [columns]"),
         ('quasi = ["zip"]', 'quasi = "zip"', "must name id, sensitive and group under [columns], and list quasi."),

@@ -53,7 +53,7 @@ def test_laws_are_those_of_the_textbooks(scale):
     assert Law("discrete-gaussian", scale).variance == pytest.approx((weight * far**2).sum() / weight.sum(), rel=1e-9)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e6, 2.0**40])
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e6, 1e12])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_extreme_scales_stay_finite(mechanism, scale):
     law = Law(mechanism, scale)

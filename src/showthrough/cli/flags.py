@@ -44,6 +44,8 @@ _OTHERWISE = {
     "policy=Policy(max_posterior=0.5)": "--max-posterior 0.5",
     "Posterior.locatability tells": "--dry-run tells",
     "Choose another folder.": "Choose another --folder.",
+    "told by dp.compose": "told by showthrough dp account",
+    "with `dp.compose`": "with showthrough dp account",
 }
 """What is said in another way on the command line."""
 

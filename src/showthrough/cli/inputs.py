@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from showthrough.errors import InputError
+from showthrough.table import toml_text
+from showthrough.table.files import read_bytes
 
 
 def pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
@@ -100,6 +102,41 @@ def codings(given: Sequence[str] | None) -> dict[str, tuple[float | None, float 
             colon = ""
         if not column or not colon:
             raise InputError(f"--coding takes COLUMN=LOW:HIGH, such as age=:90, not {entry!r}.")
+    return found
+
+
+def domains(given: Sequence[str] | None) -> dict[str, Any]:
+    """COLUMN=VALUES with commas (or semicolons) between them, COLUMN=level:N, or a TOML file with all columns."""
+    found: dict[str, Any] = {}
+    for entry in given or []:
+        column, equals, listed = entry.partition("=")
+        own = {column: _values(listed)} if equals else toml_text.parse(read_bytes(Path(entry)), entry)
+        if equals and not (column and listed.strip()):
+            raise InputError(f"--domain takes COLUMN=VALUES, such as sex=f,m, or a file, not {entry!r}.")
+        twice = [name for name in own if name in found]
+        if twice:
+            raise InputError(f"--domain names {twice[0]!r} twice.")
+        found |= own
+    return found
+
+
+def _values(listed: str) -> int | list[str]:
+    word, colon, level = listed.partition(":")
+    if word.strip() == "level" and colon and level.strip().isdecimal():
+        return int(level)
+    return [value.strip() for value in listed.split(";" if ";" in listed else ",")]
+
+
+def marginals(given: Sequence[str] | None) -> list[dict[str, Any]]:
+    """COLUMNS or COLUMNS:SHARE for each table; no column at all is a table of the values alone."""
+    found = []
+    for entry in given or []:
+        names, colon, share = entry.rpartition(":")
+        try:
+            part = float(share) if colon else 1.0
+        except ValueError:
+            names, part, colon = entry, 1.0, ""
+        found.append({"quasi": list(columns(names if colon else entry) or ()), "share": part})
     return found
 
 

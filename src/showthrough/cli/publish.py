@@ -23,7 +23,9 @@ def publish(
     output: Annotated[Optional[Path], typer.Option("--output", "-o", help="Release folder to write.")] = None,
     method: Annotated[
         str,
-        typer.Option(help="mondrian, mondrian-relaxed, local-recoding, full-domain, anatomy, mdav or xcolor."),
+        typer.Option(
+            help="mondrian, mondrian-relaxed, local-recoding, full-domain, anatomy, mdav, xcolor or dp-counts."
+        ),
     ] = "mondrian",
     id: options.Id = None,
     sensitive: options.Sensitive = None,
@@ -107,6 +109,32 @@ def publish(
     merge_overlaps: Annotated[
         bool, typer.Option("--merge-overlaps", help="Generalized: merge groups that located persons fit.")
     ] = False,
+    epsilon: Annotated[
+        Optional[float], typer.Option(help="dp-counts: what all tables of noisy counts may cost together.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="dp-counts: δ of Gaussian noise, for all tables together.")] = 0.0,
+    mechanism: Annotated[
+        str, typer.Option(help="dp-counts: geometric, laplace, gaussian or discrete-gaussian noise.")
+    ] = "geometric",
+    neighbours: Annotated[
+        str, typer.Option(help="dp-counts: what ε holds for, replace-one (a record changes) or add-remove.")
+    ] = "replace-one",
+    domain: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="COLUMN=VALUES",
+            help="dp-counts: all values of a column, or cells that cover them: sex=f,m, age=0-39;40+, age=level:1 (of "
+            "its --hierarchy); once per column. Or a TOML file with all of them.",
+        ),
+    ] = None,
+    marginal: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="COLUMNS[:SHARE]",
+            help="dp-counts: a table by these quasi-identifiers, with its share of ε; once per table. "
+            "Default: one table of all.",
+        ),
+    ] = None,
     audience: Annotated[str, typer.Option(help="shareable, or internal: who is exposed is named.")] = "shareable",
     plan: Annotated[Optional[Path], typer.Option(help="Recode as an earlier release did: its plan.json.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Compare all strategies; write nothing.")] = False,
@@ -132,7 +160,9 @@ def publish(
     format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release folder.")] = False,
     seconds: Annotated[float, typer.Option(min=1, help="Guard: time limit.")] = 600.0,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same release.")] = 0,
+    seed: Annotated[
+        Optional[int], typer.Option(min=0, help="Same seed, same release (0 unless set; dp-counts takes none).")
+    ] = None,
     knowledge: options.Knowledge = None,
     prior: options.PriorFile = None,
     encoding: options.Encoding = None,
@@ -142,7 +172,7 @@ def publish(
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
     with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
-        from showthrough.cli.inputs import codings, columns, numbers, pairs
+        from showthrough.cli.inputs import codings, columns, domains, marginals, numbers, pairs
         from showthrough.cli.inputs import proximity as near
         from showthrough.cli.output import say_verdict, show_compared, show_link, show_published
         from showthrough.cli.writing import as_started, check_targets, give_json
@@ -172,7 +202,9 @@ def publish(
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
             "repair": repair, "hold_back": hold_back, "exposed": "accept" if accept_exposed else "refuse",
             "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
-            "accept_violations": accept_violations, "seconds": seconds, "seed": seed, "name": name or "",
+            "accept_violations": accept_violations, "epsilon": epsilon, "delta": delta, "mechanism": mechanism,
+            "neighbours": neighbours, "domain": domains(domain), "marginals": marginals(marginal),
+            "seconds": seconds, "seed": seed, "name": name or "",
             "encoding": encoding, "folder": output, "format": format, "overwrite": overwrite, "link": link,
             "knowledge": tuple(map(str, knowledge or ())), "prior": None if prior is None else str(prior),
             "publish_ids": publish_ids, "quasi_anyway": tuple(quasi_anyway or ()), "audience": audience,

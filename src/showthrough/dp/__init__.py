@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from showthrough.dp.account import Account as Account
     from showthrough.dp.account import NextCost as NextCost
     from showthrough.dp.account import mechanisms as mechanisms
-    from showthrough.dp.compose import Guarantee as Guarantee
-    from showthrough.dp.compose import compose as compose
+    from showthrough.dp.composition import Guarantee as Guarantee
+    from showthrough.dp.composition import compose as compose
     from showthrough.dp.indistinguishable import indistinguishability as indistinguishability
     from showthrough.dp.indistinguishable import tv_sanitizer as tv_sanitizer
     from showthrough.dp.interval import PosteriorInterval as PosteriorInterval
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 _HOME = {
     "Account": "showthrough.dp.account",
     "After": "showthrough.dp.movement",
-    "Guarantee": "showthrough.dp.compose",
+    "Guarantee": "showthrough.dp.composition",
     "NextCost": "showthrough.dp.account",
     "PosteriorInterval": "showthrough.dp.interval",
     "Semantic": "showthrough.dp.meaning",
     "after": "showthrough.dp.movement",
     "changed_records": "showthrough.dp.movement",
-    "compose": "showthrough.dp.compose",
+    "compose": "showthrough.dp.composition",
     "discrete_gaussian": "showthrough.dp.items",
     "gaussian": "showthrough.dp.items",
     "geometric": "showthrough.dp.items",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from showthrough.dp.compose import Guarantee, compose
+from showthrough.dp.composition import Guarantee, compose
 from showthrough.dp.items import Item, Mechanism, Promise, as_item, as_items
 from showthrough.errors import FileError, InputError
 from showthrough.release.noise import REPLACE_ONE, known_neighbours, moved
@@ -78,6 +78,8 @@ class Account:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """The account that `as_dict` wrote."""
+        if isinstance(given, Mapping) and isinstance(given.get("account"), Mapping):  # what the command wrote
+            given = given["account"]
         if not isinstance(given, Mapping) or not {"version", "neighbours", "items"} <= set(given):
             raise InputError("The state of an account has version, neighbours and items.")
         if given["version"] != VERSION:

@@ -28,7 +28,7 @@ GAUSSIAN, DISCRETE_GAUSSIAN = "gaussian", "discrete-gaussian"
 MECHANISMS = (GEOMETRIC, LAPLACE, GAUSSIAN, DISCRETE_GAUSSIAN)
 REPLACE_ONE, ADD_REMOVE = "replace-one", "add-remove"
 NEIGHBOURS = (REPLACE_ONE, ADD_REMOVE)
-WIDEST = 2.0**40  # a scale beyond says nothing of any count, and whole numbers would overflow
+WIDEST = 1e12  # a scale beyond says nothing of any count, and whole numbers would overflow
 NARROWEST = 1e-6  # a scale below adds nothing
 FIELDS = ("mechanism", "epsilon", "delta", "sensitivity", "neighbours", "scale", "marginals")
 _SLACK = 1 + 1e-9  # claims are rounded
@@ -233,8 +233,9 @@ def positive(name: str, given: Any, low: float = 1e-12, high: float = WIDEST) ->
     """A number above 0, in its range."""
     number = float(given) if isinstance(given, (int, float)) and not isinstance(given, bool) else math.nan
     if not low <= number <= high:
-        shown = private(repr(given), "what was given")
-        raise ParameterError(f"{name} is a number above 0, from {low:g} to {high:g}, not {shown}.", parameters=(name,))
+        raise ParameterError(
+            f"{name} is a number above 0, from {low:g} to {high:g}, not {_shown(given)}.", parameters=(name,)
+        )
     return number
 
 
@@ -242,9 +243,15 @@ def probability(name: str, given: Any) -> float:
     """A number from 0 to below 1."""
     number = float(given) if isinstance(given, (int, float)) and not isinstance(given, bool) else math.nan
     if not 0 <= number < 1:
-        shown = private(repr(given), "what was given")
-        raise ParameterError(f"{name} is a probability, at least 0 and below 1, not {shown}.", parameters=(name,))
+        raise ParameterError(
+            f"{name} is a probability, at least 0 and below 1, not {_shown(given)}.", parameters=(name,)
+        )
     return number
+
+
+def _shown(given: Any) -> str:
+    """A number as it was given; anything else may be data."""
+    return repr(given) if isinstance(given, (int, float)) else private(repr(given), "what was given")
 
 
 def _around(scale: float) -> Reals:

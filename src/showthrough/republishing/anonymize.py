@@ -12,6 +12,7 @@ import numpy as np
 from showthrough.anonymizers.describe import tight_cells
 from showthrough.anonymizers.identifying import refuse_identifying, unasked_remark
 from showthrough.anonymizers.methods import METHODS, Groups, Method, Options
+from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
 from showthrough.anonymizers.remark import Remark
@@ -24,6 +25,7 @@ from showthrough.release.bucketized import BucketizedKind
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
+from showthrough.republishing.budgeted import refuse_budget, with_differential_privacy
 from showthrough.republishing.republish import Choices, republish
 from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.together import linked_remark, told_together
@@ -61,15 +63,21 @@ def anonymize(
     merge_overlaps: bool = False,
     publish_ids: bool = False,
     quasi_anyway: Sequence[str] = (),
+    domain: Mapping[str, Any] | None = None,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    mechanism: str = "geometric",
+    neighbours: str = "replace-one",
+    marginals: Sequence[Any] = (),
     seconds: float = 600.0,
     name: str = "",
-    seed: int = 0,
+    seed: int | None = None,
     progress: Progress | Callable[[str], None] | None = None,
 ) -> Release:
     """A release of the table that satisfies every criterion, checked by the criteria before it is returned.
 
-    ``method`` is one of mondrian, mondrian-relaxed, local-recoding, full-domain, anatomy, mdav and
-    xcolor. Columns with a hierarchy are published as its labels, other numbers as ranges, other text
+    ``method`` is one of mondrian, mondrian-relaxed, local-recoding, full-domain, anatomy, mdav, xcolor
+    and dp-counts. Columns with a hierarchy are published as its labels, other numbers as ranges, other text
     as sets; ``shown`` changes that per column. ``output`` "bucketized" publishes the same groups with
     exact quasi-identifiers and a group column. ``limits`` maps a column to its lowest and highest
     published number (top and bottom coding). ``suppression_limit`` is a number of rows, or a share
@@ -96,8 +104,18 @@ def anonymize(
     identify persons, by themselves or as names, addresses and numbers of persons do, are refused as
     quasi-identifiers unless ``quasi_anyway`` names them.
 
+    "dp-counts" publishes counts of values per cell with noise that promises differential privacy: ``epsilon`` (and
+    ``delta``, for Gaussian noise) for all tables together, ``mechanism`` geometric, laplace, gaussian or
+    discrete-gaussian, ``neighbours`` replace-one or add-remove. ``domain`` maps every column to its values, to cells
+    that cover them, or to a level of its hierarchy. ``marginals`` lists the columns of each of several tables,
+    perhaps with shares: ``[["age"], (["age", "sex"], 2)]``. Its noise takes no seed.
+
     What it cost is in ``release.made``; who went where in ``release.groups()`` if there is an ``id``.
     """
+    asked = dict(locals())
+    if method == DP_COUNTS:
+        return with_differential_privacy(asked)
+    refuse_budget(asked)
     began = time.perf_counter()
     if strategy not in STRATEGIES:
         raise InputError(f"The strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}.")
@@ -112,13 +130,13 @@ def anonymize(
     shape = Shape.of(hierarchies, shown, weights, limits, missing)
     tell = Progress.of(progress)
     tell.stage("reading the table")
-    seed = _seed(seed)
-    ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(seed)
+    chance = _seed(seed)
+    ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(chance)
     refuse_identifying(ready, quasi_anyway, named=bool(id or sensitive or quasi))
     beside = (*unasked_remark(ready, quasi, quasi_anyway), *linked_remark(history))
     _judgeable(criteria, ready)
     options = Options(
-        seed=seed,
+        seed=chance,
         suppression_limit=_rows(suppression_limit, ready.rows),
         cells=_one_of("cells", cells, ("tight", "recursion")),
         passes=passes,
@@ -155,7 +173,7 @@ def anonymize(
     tell.stage("publishing and checking")
     grouped = _with_cells(ready, grouped, kind)
     parameters = {"method": chosen.name, "criteria": [str(c) for c in criteria]}
-    release = publish(ready, grouped, kind=kind, name=name, seed=seed, parameters=parameters)
+    release = publish(ready, grouped, kind=kind, name=name, seed=chance, parameters=parameters)
     release = _judged(ready, grouped, release, criteria, method=chosen, began=began, accept=accept_violations)
     if not history:
         return _remarked(release, *beside)
@@ -241,7 +259,7 @@ def _outputs(*shows: Shows) -> tuple[str, ...]:
 
 def _method(name: str) -> Method:
     if name not in METHODS:
-        raise InputError(f"The method is one of {', '.join(METHODS)}, not {name!r}.")
+        raise InputError(f"The method is one of {', '.join((*METHODS, DP_COUNTS))}, not {name!r}.")
     return METHODS[name]
 
 
@@ -290,6 +308,8 @@ def _known(table: Table, knowledge: list[Statement], prior: Any) -> dict[str, An
 
 
 def _seed(seed: Any) -> int:
+    if seed is None:
+        return 0
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"The seed is a whole number of 0 or more, not {seed!r}.")
     return int(seed)

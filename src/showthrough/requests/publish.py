@@ -11,6 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from showthrough.anonymizers.methods import METHODS
+from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import plan_file
 from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
@@ -31,6 +32,14 @@ from showthrough.table.files import read_table
 from showthrough.table.hierarchy import Hierarchy
 
 CELLS = ("tight", "recursion")
+
+
+@dataclass(frozen=True)
+class MarginalEntry(Entries):
+    """A table of noisy counts: value by these quasi-identifiers, with its share of the budget."""
+
+    quasi: tuple[str, ...] = ()
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -72,8 +81,14 @@ class PublishRequest(Entries):
     publish_ids: bool = False
     quasi_anyway: tuple[str, ...] = ()
     accept_violations: bool = False
+    domain: Mapping[str, int | tuple[Any, ...]] = field(default_factory=dict)
+    epsilon: float | None = None
+    delta: float = 0.0
+    mechanism: str = "geometric"
+    neighbours: str = "replace-one"
+    marginals: tuple[MarginalEntry, ...] = ()
     seconds: float = 600.0
-    seed: int = 0
+    seed: int | None = None
     name: str = ""
     encoding: str | None = None
     folder: str | None = None
@@ -84,7 +99,7 @@ class PublishRequest(Entries):
 
     def check(self) -> None:
         """Numbers in their ranges, and names that there are."""
-        for name, known in (("method", METHODS), ("strategy", STRATEGIES)):
+        for name, known in (("method", (*METHODS, DP_COUNTS)), ("strategy", STRATEGIES)):
             if getattr(self, name) not in known:
                 raise InputError(f"The {name} is one of {', '.join(known)}, not {getattr(self, name)!r}.")
         if self.cells not in CELLS:
@@ -109,6 +124,8 @@ class PublishRequest(Entries):
             "criteria": self.criteria.criteria(self.sensitive, trees, people),
             "hierarchies": {c: tree for c, tree in trees.items() if c != self.sensitive},
             "limits": dict(self.limits),
+            "domain": dict(self.domain) or None,
+            "marginals": [(list(m.quasi), m.share) for m in self.marginals],
             "history": [self._earlier(path) for path in self.history],
             "name": self.name or ("" if self.folder is None else Path(self.folder).name),
         }
@@ -123,7 +140,7 @@ class PublishRequest(Entries):
 _AS_THEY_ARE = (
     "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "cells", "passes", "plan", "repair",
     "hold_back", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
-    "accept_violations", "seconds", "seed",
+    "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
 )  # fmt: skip
 
 
@@ -186,7 +203,7 @@ def run_publish(
         known = known_from(request.knowledge, request.prior)
         guard = {"strategy": request.strategy, "policy": request.policy, **known}
         release = anonymize(table, **guard, progress=tell, **arguments)
-        folder, made = None if request.folder is None else Path(request.folder), Origin.now(request.files())
+        folder, made = None if request.folder is None else Path(request.folder), Origin.now(_told_of(request))
         result = PublishResult(request, release, folder, made)
         if before_writing is not None:
             before_writing(result)
@@ -197,6 +214,11 @@ def run_publish(
         folders.put_link(unit, release, request.folder, text, wanted=request.link)
         unit.commit()
         return result
+
+
+def _told_of(request: PublishRequest) -> list[Path]:
+    """The files whose hashes are told: not that of a table of which nothing but noisy counts may be known."""
+    return [f for f in request.files() if request.method != DP_COUNTS or f != Path(request.table)]
 
 
 def _refuse_replacing_history(request: PublishRequest) -> None:
