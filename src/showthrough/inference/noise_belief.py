@@ -20,13 +20,17 @@ import numpy as np
 
 from showthrough.inference import worlds
 from showthrough.inference.certificate import STATES, Certificate, NoiseEvidence, Status
+from showthrough.inference.clock import Clock
 from showthrough.inference.log import Log
+from showthrough.inference.noise_program import solve
 from showthrough.inference.noise_rows import NoisyProblem, with_noise
 from showthrough.inference.reduce import Reduced, reduce
 from showthrough.inference.solved import Solved
+from showthrough.inference.world_layers import size_of
 from showthrough.table.arrays import Flags, Ints
 
 COUNTED = 20_000  # steps of counting that are worth trying before expected counts
+_LARGEST = 2_000  # variables of a component that is worth trying at all
 _SHARE = 0.3  # of the time that is left, for counting worlds
 NEAR = 1e-4  # persons; counts that are missed by more make the answer no result
 BELOW = float(np.nextafter(1.0, 0.0))  # what is open is never certain, however narrow the noise
@@ -43,7 +47,7 @@ def believed(
     with log.stage("noise"):
         found = _Weighed(solved, with_noise(history, solved.problem, solved.of_person, solved.face.alive))
         found.by_worlds(most_states, time.monotonic() + _SHARE * log.clock.left())
-        found.by_expectation()
+        found.by_expectation(log.clock)
     told = replace(solved, x=found.x, state=found.state, unweighed=solved.x)
     persons = np.bincount(told.states, minlength=len(STATES)).tolist()
     evidence = NoiseEvidence(
@@ -84,8 +88,8 @@ class _Weighed:
     def by_worlds(self, most_states: int, deadline: float) -> None:
         """Count the worlds of the components that are small."""
         reduced = self.reduced
-        rows = self.noise.of(reduced)
-        for component in np.flatnonzero(self.left).tolist():
+        rows, size = self.noise.of(reduced), size_of(reduced)
+        for component in np.flatnonzero(self.left & (size <= _LARGEST)).tolist():
             own = rows[reduced.row_component[rows] == component].tolist()
             if time.monotonic() > deadline:
                 return
@@ -102,14 +106,13 @@ class _Weighed:
                 self._settle(reduced.signature_component == component, self.counted, BELIEVED)
                 self.left[component] = False
 
-    def by_expectation(self) -> None:
+    def by_expectation(self, clock: Clock) -> None:
         """Weigh expected counts in all other components."""
         if not self.left.any():
             return
-        from showthrough.inference.noise_program import solve  # loads the optimizer
-
         part = self.reduced.restrict(self.left)
-        found = solve(part, self.noise, np.append(self.solved.mu, np.zeros(self.noise.count.size))[part.row_of])
+        start = np.append(self.solved.mu, np.zeros(self.noise.count.size))[part.row_of]
+        found = solve(part, self.noise, start, clock)
         self.x[part.variable_of] = np.minimum(found.x, BELOW)
         self.residual = float(found.missed.max(initial=0.0))
         good = np.ones(self.reduced.components, dtype=bool)
