@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -134,3 +136,13 @@ def test_bad_parameters_are_refused(given):
         st.dp.indistinguishability({"a": 0.5}, {"a": 1.0})
     with pytest.raises(ParameterError):
         st.dp.tv_sanitizer([])
+
+
+def test_no_file_hides_a_name():
+    script = (
+        "import importlib, showthrough as st; rooms = {home for home in st.dp._HOME.values()};"
+        "[importlib.import_module(home) for home in sorted(rooms)];"
+        "print(all(type(getattr(st.dp, name)).__name__ != 'module' for name in st.dp.__all__))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.strip() == "True"

@@ -87,3 +87,30 @@ def test_simulated_histories_stay_inside():
     own = found["gaussian"]
     for name in ("records", "cells"):
         assert own.outside[name] <= FAILURE * own.posteriors
+
+
+def test_attacks_that_read_counts_refuse_noise():
+    frame = pl.DataFrame({"cell": ["x", "x", "y", "y"], "value": list("abab"), "count": [2, 0, 1, 1]})
+    told = {"mechanism": "geometric", "scale": 1.0, "neighbours": "replace-one"}
+    table = st.Release.noisy(frame, sensitive="value", quasi=["cell"], name="N", **told)
+    register = pl.DataFrame({"id": ["1", "2"], "cell": ["x", "y"]})
+    prior = pl.DataFrame({"id": ["1"], "value": ["a"], "p": [1.0]})
+    attacks = st.attacks
+    asked = [
+        lambda: attacks.intersection([table], register=register),
+        lambda: attacks.homogeneity([table], register=register),
+        lambda: attacks.skewness([table], register=register),
+        lambda: attacks.similarity([table], register=register, epsilon=0.5, metric="equal"),
+        lambda: attacks.membership([table], register),
+        lambda: attacks.linking([table], register),
+        lambda: attacks.differencing([table]),
+        lambda: attacks.bcf([table, table], register=register),
+        lambda: attacks.definetti(table, register=register),
+        lambda: attacks.bayes(table, prior, register=register),
+        lambda: attacks.minimality(table, register=register, publish={"method": "mondrian"}),
+    ]
+    for ask in asked:
+        with pytest.raises(InputError, match=r"noise|not exact"):
+            ask()
+    found = st.attack_all([table], register=register)
+    assert {"intersection", "membership"} <= {*found.not_run}

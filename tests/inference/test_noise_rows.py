@@ -143,12 +143,16 @@ def test_the_dual_of_all_rows_has_the_gradient_that_it_says(seed):
     noise = with_noise(solved.history, solved.problem, solved.of_person, solved.face.alive)
     reduced = reduce(noise.problem, noise.alive)
     dual = _Dual(reduced, noise)
-    at = np.abs(rng.normal(0, 0.3, dual.low.size))
-    slope = dual.value(at)[1]
-    for k in range(at.size):
-        step = np.zeros(at.size)
-        step[k] = 1e-6
-        assert slope[k] == pytest.approx((dual.value(at + step)[0] - dual.value(at - step)[0]) / 2e-6, abs=1e-5)
+    at = dual.split(rng.normal(0, 0.3, reduced.rows.size))
+    for barrier in (0.0, 0.1):
+        slope = dual.value(at, barrier)[1]
+        bend, _ = dual.curvature(at, barrier)
+        for k in range(at.size):
+            step = np.zeros(at.size)
+            step[k] = 1e-6
+            ahead, behind = dual.value(at + step, barrier), dual.value(at - step, barrier)
+            assert slope[k] == pytest.approx((ahead[0] - behind[0]) / 2e-6, abs=1e-5)
+            assert bend(step / 1e-6) == pytest.approx((ahead[1] - behind[1]) / 2e-6, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(12, 24))

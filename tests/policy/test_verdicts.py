@@ -20,7 +20,7 @@ from tests.oracles import linear
 from tests.policy.test_policy import history, posterior
 
 AT = 2e-5
-SURE = {"exact", "certified"}
+SURE = {"exact", "certified", "believed"}
 CONSISTENT = {*SURE, "uncertified"}
 
 

@@ -37,6 +37,7 @@ from showthrough.register.informing import informed
 from showthrough.register.reader import Reader
 from showthrough.register.register import Register
 from showthrough.release.counterfeits import per_group
+from showthrough.release.noisy import refuse_noise
 from showthrough.release.release import Release
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.codes import positions
@@ -84,6 +85,7 @@ def bayes(
     if isinstance(theta, bool) or not isinstance(theta, (int, float)) or not 0 < theta <= 1:
         raise ParameterError(f"theta is a number above 0 and at most 1, not {theta!r}.", parameters=("theta",))
     release, tell, named = attacked_alone(release), Progress.of(progress), _named(prior)
+    refuse_noise(release, "this attack")
     who = register if register is not None or release.roles.id is not None else _targets(release, named)
     parts, notes = [], list[str]()
     given: dict[str, Any] = {"register": who, "domain": _believed(release, named)}

@@ -104,7 +104,7 @@ def _check(given: Sequence[Release]) -> None:
         name = release.name or "A release"
         if release.form.shows is not Shows.CELLS or release.sensitive is None:
             raise InputError(f"{name} shows no cells: cracks are counted in generalized releases and tables of counts.")
-        if release.ranged or release.value_cells or release.counterfeits.height:
+        if release.ranged or release.noise or release.value_cells or release.counterfeits.height:
             raise InputError(f"{name} has counts or values that are not exact: cracks need exact ones.")
 
 

@@ -35,6 +35,7 @@ from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.progress import Progress
 from showthrough.register.register import Register
+from showthrough.release.noisy import refuse_noise
 from showthrough.release.release import Release
 from showthrough.table.arrays import Reals
 from showthrough.table.texts import as_text
@@ -142,6 +143,8 @@ def _check(given: list[Release], method: str, seed: Any) -> None:
         raise ParameterError(f"method is one of {', '.join(METHODS)}, not {method!r}.", parameters=("method",))
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ParameterError(f"seed is a whole number of 0 or more, not {seed!r}.", parameters=("seed",))
+    for release in given:
+        refuse_noise(release, "this attack")
     if sum(release.sensitive is not None for release in given) > 1 and method == "gibbs":
         raise ParameterError(
             'Several releases are pooled by method="em": sampling looks at one release.', parameters=("method",)

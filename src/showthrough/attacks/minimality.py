@@ -34,6 +34,7 @@ from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.progress import Progress
 from showthrough.register.register import Register
+from showthrough.release.noisy import refuse_noise
 from showthrough.release.release import Release
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import to_polars
@@ -156,6 +157,7 @@ def minimality(
 def _check(release: Release, seed: Any) -> None:
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ParameterError(f"seed is a whole number of 0 or more, not {seed!r}.", parameters=("seed",))
+    refuse_noise(release, "minimality")
     if release.sensitive is None:
         raise InputError("The release has no sensitive column: there is no value to learn.")
     if release.ranged or release.value_cells:

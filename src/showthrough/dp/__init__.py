@@ -5,7 +5,9 @@ The names load on first use, as those of the package do: accounting takes librar
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,3 +88,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Room(ModuleType):
+    """The import of a file that is called like its function (compose.py) would hide the function."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -29,7 +29,7 @@ from showthrough.table.codes import positions
 def extend(post: Solved, release: Release, wanted: Wanted, log: Log) -> tuple[Solved, Certificate]:
     """The answer of the history with ``release`` at its end."""
     releases = listed([*post.history.releases, release])
-    told = telling(releases, post.history.reader.domain)
+    told = telling(releases, post.history.reader.domain, noisy=True)
     # a second release of a name renames the first: what is said of the old name must be refused, as `infer` does
     reader = post.history.reader.strict().called(None).and_read(release).checked(told)
     reader = informed(reader, releases)

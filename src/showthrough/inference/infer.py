@@ -68,7 +68,7 @@ def infer(
         raise ParameterError(f"seconds is a number of 0 or more, not {seconds!r}.", parameters=("seconds",))
     log = Log.of(progress, seconds)  # the time begins
     given = listed(releases)
-    told = telling(given, domain)
+    told = telling(given, domain, noisy=True)
     beside = {"register": register, "membership": membership, "domain": domain}
     reader = Reader.of(given, **beside, knowledge=knowledge, prior=prior, elastic=elastic).checked(told)
     solved, certificate = answer(informed(reader, given), told, wanted, log)

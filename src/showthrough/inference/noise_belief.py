@@ -22,13 +22,15 @@ from showthrough.inference import worlds
 from showthrough.inference.certificate import STATES, Certificate, NoiseEvidence, Status
 from showthrough.inference.clock import Clock
 from showthrough.inference.log import Log
+from showthrough.inference.noise_program import solve
 from showthrough.inference.noise_rows import NoisyProblem, with_noise
 from showthrough.inference.reduce import Reduced, reduce
 from showthrough.inference.solved import Solved
+from showthrough.inference.world_layers import size_of
 from showthrough.table.arrays import Flags, Ints
 
-FEW = 100  # kinds of persons in components whose worlds are tried: more have too many, and an order takes long to find
 COUNTED = 20_000  # steps of counting that are worth trying before expected counts
+_LARGEST = 2_000  # variables of a component that is worth trying at all
 _SHARE = 0.3  # of the time that is left, for counting worlds
 NEAR = 1e-4  # persons; counts that are missed by more make the answer no result
 BELOW = float(np.nextafter(1.0, 0.0))  # what is open is never certain, however narrow the noise
@@ -86,9 +88,8 @@ class _Weighed:
     def by_worlds(self, most_states: int, deadline: float) -> None:
         """Count the worlds of the components that are small."""
         reduced = self.reduced
-        rows = self.noise.of(reduced)
-        kinds = np.bincount(reduced.signature_component, minlength=reduced.components)
-        for component in np.flatnonzero(self.left & (kinds <= FEW)).tolist():
+        rows, size = self.noise.of(reduced), size_of(reduced)
+        for component in np.flatnonzero(self.left & (size <= _LARGEST)).tolist():
             own = rows[reduced.row_component[rows] == component].tolist()
             if time.monotonic() > deadline:
                 return
@@ -109,8 +110,6 @@ class _Weighed:
         """Weigh expected counts in all other components."""
         if not self.left.any():
             return
-        from showthrough.inference.noise_program import solve  # loads the optimizer
-
         part = self.reduced.restrict(self.left)
         start = np.append(self.solved.mu, np.zeros(self.noise.count.size))[part.row_of]
         found = solve(part, self.noise, start, clock)

@@ -114,7 +114,7 @@ class _Verifiable(ABC):
         """
         reader = Reader.of(releases, register=register, membership=membership, domain=domain, knowledge=knowledge)
         reader = informed(replace(reader, leeway=self.leeway), releases)
-        told = telling(releases, domain)
+        told = telling(releases, domain, noisy=True)
         known = _members(told, reader)
         if known is None:
             return False

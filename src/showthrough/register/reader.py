@@ -25,6 +25,7 @@ from showthrough.register.leeway import Leeway
 from showthrough.register.locating import names_of
 from showthrough.register.register import PRESENCE, Register
 from showthrough.register.value_cells import resolved
+from showthrough.release.noisy import refuse_noise
 from showthrough.release.ranged import layers
 from showthrough.release.release import Release
 from showthrough.table.frames import listed_values, need_columns, scalar, to_polars
@@ -205,9 +206,14 @@ class Reader:
         return f"<reader with a register of {who}{known}>"
 
 
-def telling(releases: Sequence[Release], domain: Iterable[Any] = ()) -> list[Release]:
-    """The releases that publish values, each table with its margins behind it; the others act as registers."""
+def telling(releases: Sequence[Release], domain: Iterable[Any] = (), *, noisy: bool = False) -> list[Release]:
+    """The releases that publish values, each table with its margins behind it; the others act as registers.
+
+    Who reads counts as they stand cannot do with noise: only with ``noisy`` are such releases taken.
+    """
     own = [r for r in releases if r.part_of is None]  # margins come with their tables
+    for release in () if noisy else own:
+        refuse_noise(release, "reading counts as they stand")
     told = [layer for r in own if r.sensitive is not None for layer in layers(r)]
     if releases and not told:
         raise InputError("No release has a sensitive column: there is nothing to infer.")

@@ -60,7 +60,7 @@ class AttackedEntries(HistoryEntries):
         releases, register = self.load()
         truth = table = None
         if self.truth is not None:
-            told = telling(releases)
+            told = telling(releases, noisy=True)
             ids = (self.id, *(r.roles.id for r in told))
             table = read_table(self.truth, encoding=self.encoding)
             value = next((r.sensitive for r in told if r.sensitive in table.columns), told[0].sensitive)

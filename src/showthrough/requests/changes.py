@@ -19,7 +19,7 @@ from showthrough.table.frames import need_columns
 
 def tables_of(history: HistoryEntries, releases: Sequence[Release], tables: Sequence[str]) -> dict[str, pl.DataFrame]:
     """The publisher's tables as frames of id and value, by the name of the release that each is for."""
-    told = telling(releases)
+    told = telling(releases, noisy=True)
     if tables and len(tables) != len(told):
         raise FieldError("tables", f"names {len(tables)} tables for {len(told)} releases: give one for each, in order.")
     named = zip(names_of(told), tables, told, strict=True) if tables else ()

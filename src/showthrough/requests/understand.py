@@ -47,7 +47,7 @@ def run_understand(request: HistoryEntries, progress: Progress | Callable[[str],
     if reader.register is None:
         return Understood(cells, None)
     tell.stage("locating persons")
-    told = telling(releases)
+    told = telling(releases, noisy=True)
     found = located_in(told, reader.checked(told))
     reports = [own.locatability for own in found if own.locatability is not None]
     empty = tuple(own.unfilled for own in found if own.unfilled is not None)

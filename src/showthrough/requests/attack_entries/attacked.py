@@ -46,20 +46,20 @@ class Attacked:
 
     def sensitive_in(self, table: pl.DataFrame) -> str | None:
         """The sensitive column of the releases that a table has, or its column of values."""
-        named = (*(r.sensitive for r in telling(self.releases)), "value")
+        named = (*(r.sensitive for r in telling(self.releases, noisy=True)), "value")
         return next((column for column in named if column in table.columns), None)
 
     @property
     def tree(self) -> Hierarchy | None:
         """The hierarchy of the values, if a release has one with kinds between values and the root."""
-        found = (r.hierarchies.get(r.sensitive) for r in telling(self.releases) if r.sensitive is not None)
+        found = (r.hierarchies.get(r.sensitive) for r in telling(self.releases, noisy=True) if r.sensitive is not None)
         return next((tree for tree in found if tree is not None and tree.height > 1), None)
 
     @property
     def span(self) -> float | None:
         """How far the largest value is from the smallest, where all are numbers."""
         ends: list[float] = []
-        for release in telling(self.releases):
+        for release in telling(self.releases, noisy=True):
             numbers = as_numbers(release.tally["value"]) if release.sensitive is not None else None
             if numbers is None or not numbers.len() or numbers.null_count():
                 return None
