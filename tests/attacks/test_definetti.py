@@ -58,6 +58,32 @@ def test_sampling_agrees_with_all_assignments_within_its_interval(seed):
         assert abs(p - exact[int(id[1:])][value]) <= 5 * error + 0.003
 
 
+@pytest.mark.parametrize("seed", [9161, 9176, 9300])
+def test_worlds_that_chains_rarely_meet_are_within_the_interval_too(seed):
+    """Few persons of up to four values: chains stay long where one value has one look, and 200 sweeps miss the rest."""
+    rng = np.random.default_rng(seed)
+    values = list("abcd")[: int(rng.integers(2, 5))]
+    domains = [list("xyz")[: int(rng.integers(2, 4))] for _ in range(int(rng.integers(1, 4)))]
+    groups, attributes, rows = [], [], []
+    for g in range(int(rng.integers(2, 5))):
+        size, own = int(rng.integers(2, 5 if g < 2 else 4)), []
+        members = list(range(len(attributes), len(attributes) + size))
+        for _ in members:
+            looks = [domain[int(rng.integers(len(domain)))] for domain in domains]
+            attributes.append(looks)
+            own.append(values[(ord(looks[0]) - 120 + int(rng.random() < 0.4)) % len(values)])
+        groups.append((members, own))
+        rows += [(f"P{m}", *attributes[m], f"G{g}", v) for m, v in zip(members, rng.permutation(own), strict=True)]
+    quasi = [f"q{k}" for k in range(len(domains))]
+    frame = pl.DataFrame(rows, schema=["id", *quasi, "group", "s"], orient="row")
+    release = st.Release.bucketized(frame, id="id", sensitive="s", group="group", quasi=quasi, name="R")
+    found = st.attacks.definetti(release, seed=seed, domain=dict(zip(quasi, domains, strict=True)))
+    exact = slow.learned_beliefs(groups, attributes, domains, sorted({v for _, own in groups for v in own}))
+    assert found.effective >= 400
+    for id, value, p, error in found.people.select("id", "value", "p", "error").iter_rows():
+        assert abs(p - exact[int(id[1:])][value]) <= 5 * error + 0.003
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_em_ends_at_a_fixed_point(seed):
     release, groups, attributes = small(seed + 100)

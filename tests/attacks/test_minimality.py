@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import showthrough as st
-from showthrough.attacks import class_worlds
+from showthrough.attacks import class_worlds, world_replays
 from showthrough.errors import CriterionError, InputError
 
 module = import_module("showthrough.attacks.minimality")
@@ -132,8 +132,8 @@ def test_samples_agree_with_all_worlds_within_their_interval(seed, monkeypatch):
     release = halving(table)
     exact = st.attacks.minimality(release, register=table.drop("s"), publish=halving)
     monkeypatch.setattr(module, "MOST", 0)
-    monkeypatch.setattr(module, "LISTED", 0)
-    monkeypatch.setattr(module, "ENOUGH", 400)
+    monkeypatch.setattr(world_replays, "LISTED", 0)
+    monkeypatch.setattr(world_replays, "ENOUGH", 400)
     sampled = st.attacks.minimality(release, register=table.drop("s"), publish=halving, seed=seed)
     assert not sampled.exact
     both = exact.people.join(sampled.people, on=["id", "value"], suffix="_drawn", how="left")
@@ -149,7 +149,7 @@ def test_listed_worlds_of_each_class_are_exact_where_classes_are_independent(see
     release = halving(table)
     exact = st.attacks.minimality(release, register=table.drop("s"), publish=halving)
     monkeypatch.setattr(module, "MOST", 0)
-    monkeypatch.setattr(module, "LISTED", 5000)
+    monkeypatch.setattr(world_replays, "LISTED", 5000)
     by_class = st.attacks.minimality(release, register=table.drop("s"), publish=halving)
     assert by_class.exact
     both = exact.people.join(by_class.people, on=["id", "value"], suffix="_class")
@@ -188,7 +188,7 @@ def test_a_seed_that_matters_in_one_world_alone_is_found(monkeypatch):
 
     table = pl.DataFrame({"id": list("abcd"), "age": [1, 2, 3, 4], "s": ["x", "x", "y", "y"]})
     for few in (0, 50):  # two seeds first, and all at once
-        monkeypatch.setattr(module, "FEW", few)
+        monkeypatch.setattr(world_replays, "FEW", few)
         found = st.attacks.minimality(rarely(table, 1), register=table.drop("s"), publish=rarely)
         assert credibility(found)["d", "x"] == pytest.approx((2 + 3 / 8) / (5 + 3 / 8))
         assert any("8 seeds" in note for note in found.notes)
@@ -300,8 +300,8 @@ def test_what_it_refuses():
 
 def test_the_same_seed_gives_the_same_answer(monkeypatch):
     monkeypatch.setattr(module, "MOST", 0)
-    monkeypatch.setattr(module, "LISTED", 0)
-    monkeypatch.setattr(module, "ENOUGH", 25)
+    monkeypatch.setattr(world_replays, "LISTED", 0)
+    monkeypatch.setattr(world_replays, "ENOUGH", 25)
     table = random_table(60, rows=6)
     one, same = (
         st.attacks.minimality(halving(table), register=table.drop("s"), publish=halving, seed=5) for _ in range(2)

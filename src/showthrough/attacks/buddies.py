@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -140,17 +141,25 @@ class Buddies:
                 table[a].pop(b, None)
         self._free[h] -= units
 
-    def _most_by_program(self, mine: Sequence[int], theirs: Sequence[int]) -> int:
-        """Several groups on a side: a linear program, whose ends are whole as the rows are those of a flow."""
+    @cached_property
+    def _program(self) -> tuple[list[tuple[int, int]], sp.csr_array, sp.csr_array]:
+        """Who can go where, and the rows of what goes out of and into each group."""
         arcs = [(g, h) for g in self.supply for h in self._near[g]]
-        if not arcs:
-            return 0
         place = {g: k for k, g in enumerate(self.supply)}
         later = {h: k for k, h in enumerate(self.room)}
-        column = np.arange(len(arcs))
-        ones = np.ones(len(arcs))
+        column, ones = np.arange(len(arcs)), np.ones(len(arcs))
         given = sp.csr_array((ones, ([place[g] for g, _ in arcs], column)), shape=(len(place), len(arcs)))
         taken = sp.csr_array((ones, ([later[h] for _, h in arcs], column)), shape=(len(later), len(arcs)))
+        return arcs, given, taken
+
+    def _most_by_program(self, mine: Sequence[int], theirs: Sequence[int]) -> int:
+        """Several groups on a side: a linear program, whose ends are whole as the rows are those of a flow."""
+        limit = min(sum(self.supply[g] for g in mine), sum(self.room[h] for h in theirs))
+        if sum(self._flow[g].get(h, 0) for g in mine for h in theirs) == limit:  # as it is now, and not more can be
+            return limit
+        arcs, given, taken = self._program
+        if not arcs:
+            return 0
         inside, into = set(mine), set(theirs)
         cost = np.array([-float(g in inside and h in into) for g, h in arcs])
         room = np.array(list(self.room.values()), dtype=np.float64)
