@@ -77,6 +77,22 @@ def test_cells_that_overlap_within_a_release(seed):
     compared(seed, overlap=True)
 
 
+def test_without_time_exact_figures_of_persons_in_several_groups_are_left_out_and_counted():
+    told = 0
+    for seed in range(30):
+        _, _, given = grown(seed, overlap=True)
+        register = pl.DataFrame({"id": list(AGES), "age": list(AGES)})
+        whole, quick = (st.attacks.bcf(given, register=register, seconds=seconds) for seconds in (600, 0))
+        late = quick.people["forward_exact"].is_null() & quick.people["forward"].is_not_null()
+        assert any("Time ended" in note for note in quick.notes) == late.any()
+        assert not any("Time ended" in note for note in whole.notes)
+        for column in whole.people.columns:
+            same = quick.people[column].eq_missing(whole.people[column])
+            assert (same | late).all() if column in ("forward_exact", "cross_exact") else same.all()
+        told += int(late.sum())
+    assert told > 30
+
+
 def test_every_pair_of_three_releases():
     _, tables, given = grown(3, releases=3)
     register = pl.DataFrame({"id": list(AGES), "age": list(AGES)})

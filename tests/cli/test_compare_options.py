@@ -20,11 +20,13 @@ def home(tmp_path, monkeypatch):
 
 
 def test_a_table_a_plot_and_json(home):
-    done = run("compare", "raw.csv", *ROLES, *QUICK, "--epsilon", "2", "-o", "plot.svg", "--json", "out.json")
-    assert done.exit_code == 0, done.output
+    done = run(
+        "compare", "raw.csv", *ROLES, *QUICK, "--epsilon", "2", "-o", "plot.svg", "--json", "out.json", columns=150
+    )
+    assert done.code == 0, done.out + done.err
     for words in ("mondrian, k = 5", "anatomy, l = 3", "noise, ε = 2", "after 2", "as exact as", "beliefs"):
-        assert words in " ".join(done.output.split())
-    assert "p17" not in done.output
+        assert words in " ".join((done.out + done.err).split())
+    assert "p17" not in (done.out + done.err)
     told = json.loads((home / "out.json").read_text())
     assert told["schema"] == "showthrough.options"
     options = {row["option"]: row for row in told["options"]}
@@ -38,10 +40,10 @@ def test_a_table_a_plot_and_json(home):
 
 def test_json_on_stdout_and_silence(home):
     done = run("compare", "raw.csv", *ROLES, *QUICK, "--no-match", "--method", "mdav", "--epsilon", "1", "--json", "-")
-    told = json.loads(done.stdout)
+    told = json.loads(done.out)
     assert [row["option"] for row in told["options"]] == ["mdav, k = 5", "noise, ε = 1"]
     quiet = run("compare", "raw.csv", *ROLES, *QUICK, "--no-match", "--quiet", "--method", "anatomy", "--epsilon", "1")
-    assert quiet.stdout == ""
+    assert quiet.out == ""
     assert sorted(p.name for p in home.iterdir()) == ["raw.csv"]
 
 
@@ -57,13 +59,13 @@ def test_json_on_stdout_and_silence(home):
 )
 def test_bad_input_is_a_sentence_and_writes_nothing(home, options, words):
     done = run("compare", "raw.csv", *ROLES, *QUICK, "--no-match", "--method", "anatomy", "--epsilon", "1", *options)
-    assert done.exit_code == 2
-    assert words in " ".join(done.output.split())
-    assert "Traceback" not in done.output
+    assert done.code == 2
+    assert words in " ".join((done.out + done.err).split())
+    assert "Traceback" not in (done.out + done.err)
     assert sorted(p.name for p in home.iterdir()) == ["raw.csv"]
 
 
 def test_an_epsilon_that_is_none_is_told_in_its_row():
     done = run("compare", "raw.csv", *ROLES, *QUICK, "--no-match", "--method", "anatomy", "--epsilon", "-1")
-    assert done.exit_code == 0
-    assert "epsilon is a number above 0" in " ".join(done.output.split())
+    assert done.code == 0
+    assert "epsilon is a number above 0" in " ".join((done.out + done.err).split())

@@ -28,6 +28,7 @@ from showthrough.attacks.outcomes import Outcome, Threat
 from showthrough.attacks.statistics import rates
 from showthrough.attacks.targets import attacked
 from showthrough.errors import ContradictionError, InputError
+from showthrough.inference.clock import Clock
 from showthrough.inference.posterior import Told
 from showthrough.numerals import number_of
 from showthrough.progress import Progress
@@ -41,6 +42,7 @@ from showthrough.table.arrays import Codes, Flags, Ints
 CRACKS = ("forward", "cross", "backward")
 _PERSON = dict.fromkeys((*CRACKS, *(f"{c}_exact" for c in CRACKS), "earlier_group", "later_group"), pl.Int64)
 _ANONYMITY = {"attack": pl.String, "group": pl.Int64, "left": pl.Int64, "left_exact": pl.Int64}
+SECONDS = 600.0
 _CHUNK = 2**24  # pairs of groups that are compared at once
 
 
@@ -61,22 +63,24 @@ class Cracks(Outcome):
         return {**super().as_dict(), "anonymity": self.anonymity.to_dicts()}
 
 
-def bcf(releases: Sequence[Release], *, register: Any, progress: Told = None) -> Cracks:
+def bcf(releases: Sequence[Release], *, register: Any, seconds: float = SECONDS, progress: Told = None) -> Cracks:
     """How many records of the groups that a person fits are cracked by another release of an insert-only history.
 
-    Everybody of a release is in all later ones, with the same value. Every pair of releases is looked at.
+    Everybody of a release is in all later ones, with the same value. Every pair of releases is looked at. Exact figures
+    of persons who fit several groups take a linear program each: after ``seconds`` these are left out and counted.
     """
     given = attacked(releases)
     if len(given) < 2:
         raise InputError("Cracks take two releases or more: the earlier ones are read by the later ones.")
     _check(given)
     known, names, tell = Register.of(register), names_of(given), Progress.of(progress)
+    clock = Clock(seconds, tell)
     fits = [locate(release, name, known).candidates for release, name in zip(given, names, strict=True)]
     frames = []
     pairs = list(combinations(range(len(given)), 2))
     for a, b in pairs:
         tell.stage(f"{names[b]} beside {names[a]}")
-        found = _Pair(given[a], given[b], (names[a], names[b])).people(fits[a], fits[b], tell)
+        found = _Pair(given[a], given[b], (names[a], names[b]), clock).people(fits[a], fits[b], tell)
         here = [known.presence.get(names[k], pl.Series([None] * len(known), dtype=pl.Boolean)) for k in (a, b)]
         found = _said_of(found, *here)
         frames.append(
@@ -94,6 +98,12 @@ def bcf(releases: Sequence[Release], *, register: Any, progress: Told = None) ->
     gone = people.filter(pl.all_horizontal(pl.col(c).is_null() for c in CRACKS))["id"].n_unique()
     fit = "fits" if gone == 1 else "fit"
     notes = (f"{number_of(gone, 'person')} of the register {fit} no group of some release.",) if gone else ()
+    late = people.filter(pl.col("forward_exact").is_null() & pl.col("forward").is_not_null())["id"].n_unique()
+    if late:
+        notes += (
+            f"Time ended before the exact cracks of {number_of(late, 'person')} who fit several groups: of them there "
+            "are the figures by formula alone, which rule out no more than the exact ones.",
+        )
     return Cracks(
         "bcf", threat, people if by else people.drop("earlier", "later"), counted, alone, (), by, notes, _left(people)
     )
@@ -150,8 +160,8 @@ def _left(people: pl.DataFrame) -> pl.DataFrame:
 class _Pair:
     """An earlier and a later release."""
 
-    def __init__(self, earlier: Release, later: Release, names: tuple[str, str]) -> None:
-        self.names = names
+    def __init__(self, earlier: Release, later: Release, names: tuple[str, str], clock: Clock) -> None:
+        self.names, self._clock = names, clock
         self.near = comparable(earlier, later, names)
         values = list(dict.fromkeys([*earlier.tally["value"], *later.tally["value"]]))
         place = {v: k for k, v in enumerate(values)}
@@ -197,8 +207,10 @@ class _Pair:
             return (None, None, back, None, None, back_exact, None, int(g2.sum()))
         g1 = self.first[list(earlier)].sum(axis=0)
         both = int(np.minimum(g1, g2).sum())
-        exact = sum(self.buddies[s].most(earlier, later) for s in np.flatnonzero((g1 > 0) & (g2 > 0)).tolist())
         first, second = int(g1.sum()), int(g2.sum())
+        if self._clock.over and len(earlier) + len(later) > 2:
+            return (first - both, second - both, back, None, None, back_exact, first, second)
+        exact = sum(self.buddies[s].most(earlier, later) for s in np.flatnonzero((g1 > 0) & (g2 > 0)).tolist())
         return (first - both, second - both, back, first - exact, second - exact, back_exact, first, second)
 
     def _backward(self, later: tuple[int, ...], g2: Ints) -> tuple[int, int]:

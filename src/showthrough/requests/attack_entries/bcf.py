@@ -37,4 +37,4 @@ class BcfEntries(AttackEntries):
 
         if given.register is None:
             raise FieldError("register", _REGISTER)
-        return bcf(given.releases, register=given.register, progress=given.tell)
+        return bcf(given.releases, register=given.register, seconds=given.seconds, progress=given.tell)
