@@ -22,7 +22,14 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
         row["at"] = at[row["releases"]]
     last = _spread([row for row in rows if row["releases"] == numbers[-1]])
     told = "({" + ",".join(f"{k}:'{n}'" for n, k in at.items()) + "})[datum.value]"
-    below = {"values": list(at.values()), "labelExpr": told, "title": "releases", "grid": False, "ticks": False, "offset": 8}
+    below = {
+        "values": list(at.values()),
+        "labelExpr": told,
+        "title": "releases",
+        "grid": False,
+        "ticks": False,
+        "offset": 8,
+    }
     beside = {"tickCount": 5, "labelExpr": PERCENTS, "title": None, "domain": False, "ticks": False}
     colour = {"domain": names, "range": [COLOURS[k % len(COLOURS)] for k in range(len(names))]}
     shape = {"domain": names, "range": [SHAPES[k % len(SHAPES)] for k in range(len(names))]}
