@@ -209,3 +209,21 @@ def test_what_else_a_posterior_tells_works_beside_noise():
     )
     shorter = post._solver.part(post._solved, range(len(history)))[0]
     assert not shorter.history.noise
+
+
+def test_each_release_alone_and_as_the_history_grew():
+    table = noisy("xy", "ab", {("x", "a"): 4, ("x", "b"): -1, ("y", "a"): 0, ("y", "b"): 1}, ("geometric", 2.0))
+    register = pl.DataFrame({"id": [0, 1, 2, 3], "cell": ["x", "y", "x", "y"]})
+    plain = releases(cut("abab", [[0, 1], [2, 3]]))
+    post = st.infer([*plain, table], register=register)
+    alone = post.alone().largest
+    only = st.infer([table], register=register)
+    assert alone[0].tolist() == [0.5] * 4
+    assert alone[1].tolist() == pytest.approx(only.largest().tolist())
+    assert only.alone().largest[0].tolist() == pytest.approx(only.largest().tolist())
+    grown = post.attribution().filter(pl.col("release") == "N")
+    assert grown["p_before"].to_list() == [0.5] * 4
+    assert grown["p_after"].to_list() == pytest.approx(post.largest().tolist())
+    unknown = st.infer([table, *plain])
+    assert np.isnan(unknown.alone().largest[0]).all()
+    assert unknown.attribution().filter(pl.col("release") == "D1")["p_after"].to_list() == [0.5] * 4

@@ -14,7 +14,6 @@ from showthrough.errors import InputError, ParameterError
 from showthrough.inference.coupled import MOST_STATES, CouplingEffort, changed_of, coupled_frame
 from showthrough.inference.posterior import Posterior
 from showthrough.release.noise import REPLACE_ONE, Noise
-from showthrough.showing import Showable
 
 WORLDS, ENTROPY, BOUNDS = "worlds", "maximum entropy", "bounds"
 
@@ -37,18 +36,19 @@ _SAID = {
     ),
 }
 _UNKNOWN = (
-    "Where `changed` is empty nothing is promised: persons may not exist, or the releases contradict each other there."
+    "Where `changed` is empty nothing is promised: persons may not exist, the releases contradict each other there, or "
+    "there is no certified answer."
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class After(Showable):
+class After:
     """How far everybody's probabilities can move, and what that leans on."""
 
     people: pl.DataFrame
     """id, value, p (before the release), by ("worlds", "maximum entropy" or "bounds"), changed, low, high."""
-    semantic: Semantic | None
-    """What holds whatever a reader knows; None where δ is above 0 and n was not given."""
+    semantic: Semantic
+    """What holds whatever a reader knows."""
     failure: float
     """The probability with which a posterior may lie outside its interval; 0 where δ = 0."""
     assumptions: tuple[str, ...]
@@ -129,8 +129,8 @@ def changed_records(
     d = changed_of(post, id, value, release, CouplingEffort(most_states, seconds, cells))
     if d is None:
         raise InputError(
-            "Persons of this component may not exist, or the releases contradict each other there: replacing records "
-            "says nothing, so there is no such number."
+            "Persons of this component may not exist, the releases contradict each other there, or there is no "
+            "certified answer: replacing records says nothing, so there is no such number."
         )
     return d
 

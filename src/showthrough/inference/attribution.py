@@ -42,7 +42,9 @@ class Views:
 
     def part(self, releases: Sequence[int]) -> PartSolved:
         """The answer from some of the releases, by their numbers."""
+        history = self.whole.history
         everything = len(releases) == len(self.names)
+        everything |= not history.inside[history.layers_of(releases)].any()  # nobody is told of: any answer will do
         return PartSolved(tuple(releases), self.whole if everything else self.infer(releases))
 
     def on(self, view: PartSolved, figure: Reals) -> Reals:
@@ -56,7 +58,7 @@ class Views:
         own = pl.DataFrame([theirs.cast(history.ids.dtype).alias("id"), pl.Series("figure", figure)])
         own = own.with_columns(pl.Series("part", view.solved.parts(layers)))
         shared = own.filter(pl.col("part") == -1).select("id", pl.col("figure").alias("shared"))
-        release, person = np.nonzero(history.group_of[layers, : history.named] != ABSENT)
+        release, person = np.nonzero(history.inside[layers])
         parts = np.array(layers, dtype=np.int32)[release]
         every = pl.DataFrame(
             [history.ids.gather(person).alias("id"), pl.Series("part", parts), pl.Series("at", person)]
@@ -114,7 +116,8 @@ def alone(views: Views) -> Alone:
     spread = -np.add.reduceat(share * np.log(np.maximum(share, _TINY)), h.group_rows[:-1]) + 0.0
     largest, entropy = np.full((2, len(h.heads), h.named), np.nan)
     for r, own in enumerate(h.group_of[list(h.heads), : h.named]):
-        if not plain or (own >= known).any():  # ranges, knowledge, or somebody fits several groups: no closed form
+        noisy = not (h.inside[h.heads[r]] == (own != ABSENT)).all()
+        if not plain or noisy or (own >= known).any():  # ranges, knowledge, noise, or several groups: no closed form
             view = views.part([r])
             largest[r] = views.on(view, view.solved.largest)
             entropy[r] = views.on(view, view.solved.entropies)

@@ -54,7 +54,8 @@ def coupled(post: Posterior, people: Ints, effort: CouplingEffort) -> Coupled:
     asked[solved.of_person[people]] = True
     for component in np.unique(work.reduced.signature_component[asked[work.signature]]).tolist():
         work.couple(component, asked)
-    work.found.changed[~solved.consistent[solved.pairs.signature]] = UNKNOWN
+    signature, found = solved.pairs.signature, work.found
+    found.changed[~solved.consistent[signature] | ~(solved.answered[signature] | found.enumerated)] = UNKNOWN
     return work.found
 
 

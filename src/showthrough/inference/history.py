@@ -133,6 +133,14 @@ class History:
             strangers=0,
         )
 
+    @cached_property
+    def inside(self) -> Flags:
+        """[R, named] who can be in each release, or be counted in it with noise."""
+        found = self.group_of[:, : self.named] != ABSENT
+        for table in self.noise:
+            found[table.release] |= self.cells_in(table)[: self.named] != ABSENT
+        return found
+
     def cells_in(self, table: NoisyTable) -> Ints:
         """[n] the code of everybody's cell in a noisy table."""
         return table.columns(self.ids, self.split_release, self.group_of.shape[1])
