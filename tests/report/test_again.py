@@ -9,6 +9,7 @@ import shlex
 import polars as pl
 import pytest
 
+import showthrough as st
 from showthrough.examples import figure1, hospitals
 from tests.cli.running import ROLES, Done, run
 from tests.republishing.changing import raw_tables
@@ -90,3 +91,17 @@ def test_histories_of_folders_with_links(tmp_path, monkeypatch, seed, method):
     assert "--accept" not in done.err, done.err  # what would do was known before
     refused = done.code == 2 and "This would do: --hold-back" in done.err  # the guard says that it cannot, and why
     assert done.code == 0 or refused, done.err
+
+
+def test_a_noisy_release_is_to_have_more_noise_and_no_command_makes_groups_of_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = pl.DataFrame({"sex": ["f", "f", "m", "m"], "ill": ["flu", "HIV"] * 2, "count": [30, -20, 3, 1]})
+    noise = {"mechanism": "geometric", "scale": 2.0, "neighbours": "replace-one"}
+    for name in ("N1", "N2"):
+        st.Release.noisy(cells, sensitive="ill", quasi=["sex"], name=name, **noise).save(name)
+    pl.DataFrame({"id": ["a", "b"], "sex": ["f", "f"]}).write_csv("people.csv")
+    done = run("audit", "N1", "N2", "--register", "people.csv", "-o", "page.html")
+    assert done.code == 0, done.err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Publish N2 with more noise, or fewer cells." in page
+    assert "--method" not in page

@@ -44,6 +44,8 @@ def republish(g: Gathered) -> Republish | None:
     newest = g.audit.posterior.releases[-1]
     if not g.several or not g.after.p50 or newest.roles.sensitive is None or not newest.roles.quasi:
         return None
+    if newest.noise is not None:
+        return None  # its cells and its ε were fixed before anybody was counted: that is for the publisher
     id = followed(g)
     return _alone(g, newest, newest.roles.id or newest.link_id) if id is None else _guarded(g, newest, id)
 

@@ -201,7 +201,10 @@ def steps(g: Gathered) -> tuple[NextStep, ...]:
 
 
 def _make_again(g: Gathered) -> NextStep:
-    """By the guard where it can follow persons; larger groups where it cannot."""
+    """By the guard where it can follow persons; larger groups where it cannot; more noise where that is what it has."""
+    if g.audit.posterior.releases[-1].noise is not None:
+        rest = "A smaller ε or coarser cells tell readers less; what it promises holds whatever they know."
+        return NextStep(f"Publish {g.newest} with more noise, or fewer cells.", rest)
     if followed(g) is not None:
         rest = (
             "Guarded publishing repairs the groups until your limit holds for everybody, or says why it cannot; a dry "
