@@ -47,7 +47,7 @@ def with_differential_privacy(asked: Mapping[str, Any]) -> Release:
 
 def refuse_budget(asked: Mapping[str, Any]) -> None:
     """Options of dp-counts that another method would ignore."""
-    strange = [name for name, usual in BUDGET.items() if asked[name] != usual]
+    strange = [name for name, usual in BUDGET.items() if asked[name] != usual and (usual or asked[name])]
     if strange:
         raise InputError(
             f"{strange[0]} is an option of the method {DP_COUNTS}; {asked['method']} promises no differential privacy.",
