@@ -1,4 +1,4 @@
-"""A budget of differential privacy is kept or broken by the law of the noise, and by others' claims only broken."""
+"""A budget of differential privacy is kept or broken by the law of noise, and only broken by what others declare."""
 
 import polars as pl
 import pytest
