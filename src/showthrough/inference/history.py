@@ -136,7 +136,7 @@ class History:
     @cached_property
     def inside(self) -> Flags:
         """[R, named] who can be in each release, or be counted in it with noise."""
-        found = self.group_of[:, : self.named] != ABSENT
+        found: Flags = self.group_of[:, : self.named] != ABSENT
         for table in self.noise:
             found[table.release] |= self.cells_in(table)[: self.named] != ABSENT
         return found
