@@ -67,6 +67,14 @@ class Law:
             return np.asarray(-np.abs(x) / self.scale - self._log_total(), dtype=np.float64)
         return np.asarray(-0.5 * (x / self.scale) ** 2 - self._log_total(), dtype=np.float64)
 
+    def log_ratio(self, noise: Any) -> Reals:
+        """The logarithm of how likely each noise is beside the likeliest of them: exact however far from 0 all are."""
+        x = np.abs(np.asarray(noise, dtype=np.float64))
+        more = x - x.min()
+        if self.exponential:
+            return np.asarray(-more / self.scale, dtype=np.float64)
+        return np.asarray(-0.5 * (more / self.scale) * ((x + x.min()) / self.scale), dtype=np.float64)
+
     @property
     def variance(self) -> float:
         """The mean square of the noise, whose mean is 0."""
