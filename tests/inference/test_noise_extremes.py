@@ -43,10 +43,10 @@ def test_likelihoods_keep_their_digits_far_from_everything(far):
         assert found.tolist() == pytest.approx([-(c - min(cost)) / below for c in cost], rel=1e-15)
 
 
-@pytest.mark.parametrize(("mechanism", "scale"), [("geometric", 1e-6), ("gaussian", 1e-6), ("gaussian", 1e-3)])
+@pytest.mark.parametrize(("mechanism", "scale"), [("geometric", 1e-6), ("gaussian", 1e-5), ("gaussian", 1e-3)])
 @pytest.mark.parametrize("far", [0, 7, 10**6])
 def test_narrow_noise_is_a_belief_and_ends(mechanism, scale, far):
-    claim = {} if mechanism == "geometric" else {"epsilon": 1e12, "delta": 0.5}
+    claim = {} if mechanism == "geometric" else {"epsilon": 1e11, "delta": 0.5}
     post = st.infer([bucketized(PAIR), noisy([far + 1, -far, -far, far + 1], mechanism, scale, **claim)], register=SEX)
     assert post.of(1)["flu"] > 0.999
     assert set(post.states().to_list()) <= {"believed", "uncertified"}

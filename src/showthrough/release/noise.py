@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from showthrough.errors import ParameterError
+from showthrough.release.gaussian_claim import claims_too_much
 from showthrough.said import private
 from showthrough.table.arrays import Reals
 
@@ -179,7 +180,19 @@ def declared(given: Mapping[str, Any]) -> Noise:
             "Gaussian noise promises an epsilon with a delta above 0: say both.", parameters=("delta",)
         )
     claim = positive("epsilon", epsilon)
+    _refuse_gaussian_claims(Law(mechanism, scales[0]), scales, sensitivity, (claim, delta))
     return Noise(mechanism, claim, delta, sensitivity, neighbours, max(scales), marginals)
+
+
+def _refuse_gaussian_claims(law: Law, scales: Sequence[float], sensitivity: float, claim: tuple[float, float]) -> None:
+    """Refuse an ε and δ that Gaussian noise of these scales does not give."""
+    least = None if law.exponential else claims_too_much(sensitivity, scales, claim, whole=law.whole)
+    if least is not None:
+        raise ParameterError(
+            f"The noise is said to give ε = {claim[0]:g} with δ = {claim[1]:g}, but with its scale and a sensitivity "
+            f"of {sensitivity:g} δ is at least {least:.3g}.",
+            parameters=("epsilon", "delta", "scale", "sensitivity"),
+        )
 
 
 def moved(mechanism: str, neighbours: str) -> float:
@@ -226,7 +239,9 @@ def _marginals(given: Any) -> tuple[Marginal, ...]:
         columns = told.get("quasi")
         if not isinstance(columns, (list, tuple)) or not all(isinstance(c, str) for c in columns):
             raise ParameterError("Each of marginals lists its quasi-identifiers.", parameters=("marginals",))
-        epsilon = positive("epsilon", told.get("epsilon"))
+        if told.get("epsilon") is None:
+            raise ParameterError("Each of marginals says its own epsilon and scale.", parameters=("marginals",))
+        epsilon = positive("epsilon", told["epsilon"])
         delta, scale = (
             probability("delta", told.get("delta") or 0.0),
             positive("scale", told.get("scale"), NARROWEST, WIDEST),
