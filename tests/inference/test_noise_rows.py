@@ -128,7 +128,7 @@ def _case(rng):
         pl.DataFrame({"age": cells, "value": truth}), sensitive="value", quasi=["age"], name="G"
     )
     rows = [(c, v, int(rng.integers(-2, 5))) for c in ("20-29", "30-39") for v in "ab"]
-    law = {} if rng.random() < 0.5 else {"mechanism": "discrete-gaussian", "epsilon": 1.0, "delta": 1e-3}
+    law = {} if rng.random() < 0.5 else {"mechanism": "discrete-gaussian", "epsilon": 9.0, "delta": 1e-3}
     register = pl.DataFrame({"id": [str(k) for k in range(n)], "age": ages}, schema={"id": pl.String, "age": pl.String})
     said = [K.count("a", ids=["0", "1", "2"], at_least=1, at_most=2)] if rng.random() < 0.5 else []
     return [table, noisy(rows, columns=("age",), **law)], register, said

@@ -178,3 +178,24 @@ def test_zeros_of_a_prior_beside_statements_are_no_numbers_in_between():
     post = st.infer(releases(FIGURE1), knowledge=[k.excluded("14", "Diabetes")], prior=believed)
     assert post.of("8")["Flu"] == pytest.approx(1.0)
     assert "certain" not in post.proven().filter(pl.col("id") == "8")["fact"].to_list()
+
+
+def test_a_statement_beside_a_table_with_totals():
+    """Totals count several values together; the releases are looked at alone first, without the statement."""
+    counts = {"r": ["s", "s", "s", "s", "t", "t", "t", "t"], "v": ["a", "b", "c", "Total"] * 2}
+    table = st.Release.counted(
+        {**counts, "count": ["*", "*", "0", "2", "*", "*", "*", "3"]},
+        sensitive="v",
+        quasi=["r"],
+        suppressed={"*": (1, 2)},
+        totals=["Total"],
+        name="C",
+    )
+    groups = {"id": [0, 1, 3, 2, 4], "v": ["b", "c", "b", "a", "a"], "g": [0, 0, 0, 0, 1]}
+    pair = [table, st.Release.bucketized(groups, id="id", sensitive="v", group="g", name="B")]
+    register = {"id": [0, 1, 2, 3, 4], "r": ["t", "t", "s", "s", "t"]}
+    post = st.infer(pair, register=register, knowledge=[k.excluded(4, "b")])
+    worlds = [("b", "c", "a", "b"), ("b", "c", "b", "a"), ("c", "b", "a", "b"), ("c", "b", "b", "a")]
+    for id, values in enumerate(zip(*worlds, strict=True)):
+        assert post.of(id) == pytest.approx({v: values.count(v) / 4 for v in set(values)})
+    assert post.of(4) == {"a": 1.0}

@@ -13,6 +13,7 @@ from typing import Any
 
 from showthrough.errors import ParameterError
 
+_LARGEST = 700.0  # exponents beyond are as good as infinite
 _WHOLE = 1e-9  # what a sum of probabilities may be off
 
 Outputs = Mapping[Hashable, float | Fraction]
@@ -29,7 +30,7 @@ def indistinguishability(first: Outputs, second: Outputs, *, epsilon: float = 0.
         raise ParameterError(f"ε (epsilon) is a number of at least 0, not {epsilon!r}.", parameters=("epsilon",))
     _check(first, "first")
     _check(second, "second")
-    ratio = math.exp(epsilon)
+    ratio = math.exp(min(epsilon, _LARGEST))
     outputs = {*first, *second}
     one = math.fsum(max(0.0, float(first.get(t, 0)) - ratio * float(second.get(t, 0))) for t in outputs)
     other = math.fsum(max(0.0, float(second.get(t, 0)) - ratio * float(first.get(t, 0))) for t in outputs)
@@ -51,6 +52,6 @@ def tv_sanitizer(records: Sequence[Any]) -> dict[tuple[int, Any], Fraction]:
 
 
 def _check(law: Outputs, name: str) -> None:
-    given = [float(p) for p in law.values()]
+    given = [float(p) for p in law.values()] if isinstance(law, Mapping) else []
     if not given or min(given) < 0 or not abs(math.fsum(given) - 1) <= _WHOLE:
         raise ParameterError(f"{name} maps outputs to probabilities that add up to 1.", parameters=(name,))

@@ -80,6 +80,9 @@ class _Weighed:
         open_ones = np.ones(self.reduced.components, dtype=bool)
         open_ones[self.reduced.signature_component[~known]] = False  # nothing to weigh where nothing fits
         self.left: Flags = touched & open_ones
+        unweighed = (touched & ~open_ones)[self.reduced.signature_component]
+        own = self._signatures()[unweighed & known]
+        self.state[own] = np.maximum(self.state[own], UNCERTIFIED)  # it concerns them, and was not heard
 
     def _signatures(self) -> Ints:
         """[m of the reduced problem] the signature of the whole."""

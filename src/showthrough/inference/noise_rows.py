@@ -15,11 +15,13 @@ from showthrough.inference.noisy_tables import ABSENT, NoisyTable
 from showthrough.inference.problem import STATEMENT, Problem
 from showthrough.inference.reduce import Reduced
 from showthrough.inference.rows import Rows, Seats
+from showthrough.inference.worlds import TooManyStates
 from showthrough.release.noise import Law
 from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import starts
 
 _DIGITS = 53  # binary digits of a likelihood
+_LONGEST = 1 << 16  # binary digits between the likeliest and the least likely number of persons
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,16 @@ class NoisyProblem:
     def likelihood(self, reduced: Reduced, row: int) -> list[int]:
         """How likely the noisy count is for each number of persons that the row may have left, as whole numbers.
 
-        In proportion, and to double precision however small: entry k is for k persons fewer than the most.
+        In proportion, and to double precision however small: entry k is for k persons fewer than the most. Numbers of
+        more digits than could be counted with are not made.
         """
         count, law = self.left(reduced, row)
         most = int(reduced.rows.upper[row])
-        binary = law.log_density(count - np.arange(most, -1, -1, dtype=np.float64)) / log(2)
+        binary = law.log_ratio(count - np.arange(most, -1, -1, dtype=np.float64)) / log(2)
         whole = [floor(b) for b in binary.tolist()]
         least = min(whole)
+        if -least > _LONGEST:
+            raise TooManyStates
         return [round(2 ** (b - w) * 2**_DIGITS) << (w - least) for b, w in zip(binary.tolist(), whole, strict=True)]
 
 

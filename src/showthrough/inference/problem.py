@@ -177,6 +177,7 @@ def unstated(problem: Problem) -> Problem:
         row_group=problem.row_group[kept],
         row_release=problem.row_release[kept],
         statements=(),
+        several=None if problem.several is None else problem.several[kept],
     )
 
 

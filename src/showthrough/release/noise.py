@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from showthrough.errors import ParameterError
+from showthrough.release.gaussian_claim import claims_too_much
 from showthrough.said import private
 from showthrough.table.arrays import Reals
 
@@ -66,6 +67,14 @@ class Law:
         if self.exponential:
             return np.asarray(-np.abs(x) / self.scale - self._log_total(), dtype=np.float64)
         return np.asarray(-0.5 * (x / self.scale) ** 2 - self._log_total(), dtype=np.float64)
+
+    def log_ratio(self, noise: Any) -> Reals:
+        """The logarithm of how likely each noise is beside the likeliest of them: exact however far from 0 all are."""
+        x = np.abs(np.asarray(noise, dtype=np.float64))
+        more = x - x.min()
+        if self.exponential:
+            return np.asarray(-more / self.scale, dtype=np.float64)
+        return np.asarray(-0.5 * (more / self.scale) * ((x + x.min()) / self.scale), dtype=np.float64)
 
     @property
     def variance(self) -> float:
@@ -172,6 +181,7 @@ def declared(given: Mapping[str, Any]) -> Noise:
         )
     claim = positive("epsilon", epsilon)
     _refuse_small(mechanism, sensitivity, marginals)
+    _refuse_gaussian_claims(Law(mechanism, scales[0]), scales, sensitivity, (claim, delta))
     return Noise(mechanism, claim, delta, sensitivity, neighbours, max(scales), marginals)
 
 
@@ -184,6 +194,17 @@ def _refuse_small(mechanism: str, sensitivity: float, marginals: Sequence[Margin
                 f"give {sensitivity / table.scale:g}.",
                 parameters=("marginals",),
             )
+
+
+def _refuse_gaussian_claims(law: Law, scales: Sequence[float], sensitivity: float, claim: tuple[float, float]) -> None:
+    """Refuse an ε and δ that Gaussian noise of these scales does not give."""
+    least = None if law.exponential else claims_too_much(sensitivity, scales, claim, whole=law.whole)
+    if least is not None:
+        raise ParameterError(
+            f"The noise is said to give ε = {claim[0]:g} with δ = {claim[1]:g}, but with its scale and a sensitivity "
+            f"of {sensitivity:g} δ is at least {least:.3g}.",
+            parameters=("epsilon", "delta", "scale", "sensitivity"),
+        )
 
 
 def moved(mechanism: str, neighbours: str) -> float:
@@ -230,7 +251,9 @@ def _marginals(given: Any) -> tuple[Marginal, ...]:
         columns = told.get("quasi")
         if not isinstance(columns, (list, tuple)) or not all(isinstance(c, str) for c in columns):
             raise ParameterError("Each of marginals lists its quasi-identifiers.", parameters=("marginals",))
-        epsilon = positive("epsilon", told.get("epsilon"))
+        if told.get("epsilon") is None:
+            raise ParameterError("Each of marginals says its own epsilon and scale.", parameters=("marginals",))
+        epsilon = positive("epsilon", told["epsilon"])
         delta, scale = (
             probability("delta", told.get("delta") or 0.0),
             positive("scale", told.get("scale"), NARROWEST, WIDEST),
