@@ -96,7 +96,7 @@ def test_histories_of_folders_with_links(tmp_path, monkeypatch, seed, method):
 def test_a_noisy_release_is_to_have_more_noise_and_no_command_makes_groups_of_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cells = pl.DataFrame({"sex": ["f"] * 3 + ["m"] * 3, "ill": ["flu", "HIV", "gout"] * 2})
-    noise = {"mechanism": "geometric", "scale": 2.0, "neighbours": "replace-one"}
+    noise = {"mechanism": "geometric", "scale": 1.0, "neighbours": "replace-one"}
     for name, counts in (("N1", [1] * 6), ("N2", [30, -20, -20, 1, 1, 1])):
         rows = cells.with_columns(count=pl.Series(counts))
         st.Release.noisy(rows, sensitive="ill", quasi=["sex"], name=name, **noise).save(name)
