@@ -97,7 +97,9 @@ def bcf(releases: Sequence[Release], *, register: Any, seconds: float = SECONDS,
     )
     gone = people.filter(pl.all_horizontal(pl.col(c).is_null() for c in CRACKS))["id"].n_unique()
     fit = "fits" if gone == 1 else "fit"
-    notes = (f"{number_of(gone, 'person')} of the register {fit} no group of some release.",) if gone else ()
+    notes: tuple[str, ...] = (
+        (f"{number_of(gone, 'person')} of the register {fit} no group of some release.",) if gone else ()
+    )
     late = people.filter(pl.col("forward_exact").is_null() & pl.col("forward").is_not_null())["id"].n_unique()
     if late:
         notes += (
