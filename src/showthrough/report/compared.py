@@ -65,9 +65,9 @@ def need_drawing() -> None:
 
 def drawn(found: Comparison) -> bytes:
     """The plot as a file of its own: persons of whom readers are at least 90 % sure, by number of releases."""
-    noisy = {row["option"]: row["epsilon"] is not None for row in found.options.iter_rows(named=True)}
+    promised = {row["option"]: row["epsilon"] is not None for row in found.options.iter_rows(named=True)}
     rows = [
-        {"option": row["option"], "releases": row["releases"], "share": _share(row), "noisy": noisy[row["option"]]}
+        {"option": row["option"], "releases": row["releases"], "share": _share(row), "dashed": promised[row["option"]]}
         for row in found.course.iter_rows(named=True)
     ]
     return drawing.file("by_releases", {"rows": rows}, drawing.WIDE).encode()

@@ -38,7 +38,7 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     own = {"field": "option", "type": "nominal", "legend": None}
     line = {
         "color": {**own, "scale": colour},
-        "strokeDash": {"condition": {"test": "datum.noisy", "value": [5, 4]}, "value": [1, 0]},
+        "strokeDash": {"condition": {"test": "datum.dashed", "value": [5, 4]}, "value": [1, 0]},
     }
     room = 190 if width > 500 else 120
     words = {"type": "text", "align": "left", "dx": 10, "fontSize": 12, "limit": room}
