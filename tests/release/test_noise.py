@@ -83,6 +83,14 @@ def test_tables_add_up():
         declared({"mechanism": "laplace", "neighbours": "replace-one", "marginals": tables, "epsilon": 0.6})
 
 
+def test_every_table_costs_what_its_noise_says():
+    tables = [{"quasi": ["a"], "epsilon": 0.1, "scale": 4.0}, {"quasi": [], "epsilon": 0.65, "scale": 8.0}]
+    with pytest.raises(
+        ParameterError, match=r"A table is said to give ε = 0\.1, but its scale and a sensitivity of 2 give"
+    ):
+        declared({"mechanism": "laplace", "neighbours": "replace-one", "marginals": tables, "epsilon": 0.75})
+
+
 GOOD = {"mechanism": "geometric", "scale": 4.0, "neighbours": "add-remove"}
 
 

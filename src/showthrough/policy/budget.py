@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from showthrough.dp.account import Account
 from showthrough.errors import InputError
 from showthrough.numerals import number_of
 from showthrough.policy.decision import Reason, Severity
@@ -30,6 +29,8 @@ def budget_reasons(policy: Policy, severity: Severity, releases: Sequence[Releas
 
 def _reasons_of_noise(policy: Policy, severity: Severity, noisy: Sequence[Release]) -> list[Reason]:
     """By the best composition at the δ that the policy allows, or that the releases declare."""
+    from showthrough.dp.account import Account  # loads much that other audits do without
+
     needed = math.fsum(release.noise.delta for release in noisy if release.noise is not None)
     allowed = needed if policy.delta is None else policy.delta
     try:

@@ -171,7 +171,19 @@ def declared(given: Mapping[str, Any]) -> Noise:
             "Gaussian noise promises an epsilon with a delta above 0: say both.", parameters=("delta",)
         )
     claim = positive("epsilon", epsilon)
+    _refuse_small(mechanism, sensitivity, marginals)
     return Noise(mechanism, claim, delta, sensitivity, neighbours, max(scales), marginals)
+
+
+def _refuse_small(mechanism: str, sensitivity: float, marginals: Sequence[Marginal]) -> None:
+    """Every table costs what its own noise says."""
+    for table in marginals:
+        if Law(mechanism, table.scale).exponential and table.epsilon * _SLACK < sensitivity / table.scale:
+            raise ParameterError(
+                f"A table is said to give ε = {table.epsilon:g}, but its scale and a sensitivity of {sensitivity:g} "
+                f"give {sensitivity / table.scale:g}.",
+                parameters=("marginals",),
+            )
 
 
 def moved(mechanism: str, neighbours: str) -> float:
