@@ -19,7 +19,7 @@ from showthrough.dp.items import Promise
 from showthrough.errors import InputError, ParameterError
 from tests.dp import worst_case
 
-some = settings(max_examples=25, deadline=None, derandomize=True)
+some = settings(max_examples=20, deadline=None, derandomize=True)
 DELTA = 1e-6
 
 
@@ -153,7 +153,7 @@ def test_mixes_of_parallel_and_sequential_releases_by_enumeration(drawn, delta):
         parts = []
         for kind, scales in rounds:
             own = scales if kind == "parallel" else (scales[0],) * 2
-            parts += [worst_case.of_counts(worst_case.geometric(own[part], reach=150), 1) for part, _ in moved]
+            parts += [worst_case.of_counts(worst_case.geometric(own[part], reach=100), 1) for part, _ in moved]
         clean = [{loss: p for loss, p in part.items() if loss != math.inf} for part in parts]
         truths.append(worst_case.together(clean))
     worst = max(max(t) for t in truths)
