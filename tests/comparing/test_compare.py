@@ -113,3 +113,11 @@ def test_bad_input_is_a_sentence(changed, part):
 def test_bad_tables_are_refused(table, part):
     with pytest.raises(InputError, match=part):
         compare(table, **GROUPS)
+
+
+def test_a_table_too_small_for_cells_is_told():
+    """Two persons with two values: no quasi-identifier is left to count by, with or without a match."""
+    found = compare(people(2), **ROLES, methods=["mondrian"], k=2, releases=(1,), queries=5)
+    told = dict(found.options.select("option", "refused").iter_rows())
+    assert all("need more persons" in told[f"noise, ε = {e}"] for e in ("0.1", "1"))
+    assert all("inf" not in words for words in told.values())

@@ -146,3 +146,16 @@ def test_no_file_hides_a_name():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.strip() == "True"
+    with pytest.raises(ParameterError):
+        st.dp.indistinguishability([0.5, 0.5], {"a": 1.0})
+
+
+def test_what_says_nothing_is_called_no_guarantee():
+    assert str(st.dp.semantic(1.0, 1e-10, n=1000)).startswith("A guarantee")
+    for empty in (st.dp.semantic(1.0, 1e-3, n=10**6), st.dp.semantic(1.0, 0.4, n=10), st.dp.semantic(1e5)):
+        assert empty.tight_vacuous
+        assert str(empty).startswith("No guarantee")
+
+
+def test_no_epsilon_is_too_large_for_two_laws():
+    assert st.dp.indistinguishability({"a": 0.5, "b": 0.5}, {"a": 1.0}, epsilon=1e6) == 0.5

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -72,16 +72,20 @@ def _option(asked: ToCompare, cells: Bins, epsilon: float) -> NoisyOption:
     )
 
 
-def _tried(asked: ToCompare) -> Iterator[Bins]:
+def _tried(asked: ToCompare) -> list[Bins]:
     """One table over all columns, or one for each, in cells of several sizes; each once."""
-    known = set()
+    known: dict[Any, Bins] = {}
     for make in (joint, marginals):
         for persons in PERSONS:
             cells = make(asked, persons)
             key = (cells.tables, tuple(cells.domain.items()))
-            if cells.quasi and key not in known:
-                known.add(key)
-                yield cells
+            if cells.quasi:
+                known.setdefault(key, cells)
+    if not known:
+        raise InputError(
+            f"Counts with noise need more persons: {asked.table.height} are too few to tell any quasi-identifier apart."
+        )
+    return [*known.values()]
 
 
 def _smallest(

@@ -26,13 +26,13 @@ _SAID = {
     ),
     ENTROPY: (
         "By maximum entropy: p is a belief that treats persons as independent, which the counts of the releases deny. "
-        "The interval is a guarantee for every reader whose probability is p, as worlds differ in no more than the "
-        "persons of the component whose value is open."
+        "The interval is a guarantee for every reader whose probability is p and for whom persons of other components "
+        "have nothing to do with it, as worlds differ in no more than the persons of the component whose value is open."
     ),
     BOUNDS: (
         "By bounds: a guarantee for every reader who believes that the releases are right, whatever else the reader "
-        "believes: the lowest and highest probability before, each moved by the persons of the component whose value "
-        "is open."
+        "believes of the persons of the component, if those of other components have nothing to do with it: the lowest "
+        "and highest probability before, each moved by the persons of the component whose value is open."
     ),
 }
 _UNKNOWN = (
