@@ -54,8 +54,8 @@ class Semantic:
         """What the bound leans on, in words."""
         if self.tight_vacuous:
             return (
-                "No guarantee: for this ε, δ and number of persons no bound below 1 is known to hold for all persons at "
-                "once, so that one record may decide everything that a reader concludes."
+                "No guarantee: for this ε, δ and number of persons no bound below 1 is known to hold for all persons "
+                "at once, so that one record may decide everything that a reader concludes."
             )
         lead = (
             "A guarantee, whatever a reader knows or believes: with this person's record replaced by a default the "
