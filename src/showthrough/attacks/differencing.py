@@ -45,6 +45,7 @@ class Differencing(Outcome):
     """The outcome of tables of counts that are added and subtracted."""
 
     paired: ClassVar[bool] = True
+    of_persons: ClassVar[bool] = False
     cells: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=CELLS))
     """Internal. Every hidden count with what it can stand for (``found`` is "hidden"), and every number of few persons
     that no table prints: of a "piece" of the common refinement, or the "difference" of two cells. ``exact``: one number

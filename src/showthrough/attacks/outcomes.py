@@ -49,13 +49,15 @@ class Outcome(Showable):
     """Columns of ``people`` that tell attackers apart."""
     paired: ClassVar[bool] = False
     """Whether each rate has its own baseline, of the same name, rather than one for all."""
+    of_persons: ClassVar[bool] = True
+    """Whether rates are of persons whom the attacker knows; else there may be none, and nothing is missing."""
     meanings: ClassVar[Mapping[str, str]] = {}
     """What each belief is, in words."""
     notes: tuple[str, ...] = ()
     """What was left out and why, in sentences with counts only."""
 
     def __post_init__(self) -> None:
-        if not self.rates["of"].sum() and NOBODY not in self.notes:
+        if self.of_persons and not self.rates["of"].sum() and NOBODY not in self.notes:
             object.__setattr__(self, "notes", (*self.notes, NOBODY))
 
     def score(self, truth: Any, *, beliefs: Sequence[str] | None = None) -> Score:
