@@ -21,9 +21,9 @@ from showthrough.inference.proof import Proof
 from showthrough.numerals import many, number_of, tenths
 from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
-from showthrough.report.evidence import believed
 from showthrough.report.figure import Figures, figures, plain
 from showthrough.report.guesses import beside_truth, told_to
+from showthrough.report.noise_words import believed
 from showthrough.report.origin import Origin
 
 SCHEMA = "showthrough.audit"

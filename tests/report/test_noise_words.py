@@ -5,7 +5,7 @@ import math
 import pytest
 
 import showthrough as st
-from showthrough.report.evidence import believed
+from showthrough.report.noise_words import believed
 
 PAIR = {"id": [1, 2], "ill": ["flu", "HIV"], "g": [1, 1]}
 
