@@ -28,6 +28,7 @@ SHARE = 0.9
 QUERIES = 500
 SECONDS = 600.0
 MOST = 100  # releases
+EMPTY = 3.0  # ε by which odds of 1 become 20
 OPTIONS = {
     "option": pl.String, "epsilon": pl.Float64, "query_error": pl.Float64, "words": pl.String, "refused": pl.String,
 }  # fmt: skip
@@ -184,6 +185,13 @@ class _Trials:
             notes.append(
                 "Noise promises what ε says whatever readers know; the figures beside it are beliefs of readers who "
                 "know nothing but the releases. Over several releases ε adds up."
+            )
+        empty = sorted({row["total_epsilon"] for row in self.course if (row["total_epsilon"] or 0.0) > EMPTY})
+        if empty:
+            here = ", ".join(f"{e:.3g}" for e in empty)
+            notes.append(
+                f"From ε = {EMPTY:g} in all on (here {here}) little is promised, however small the figures are: "
+                "who knows everybody else may move from 50 % to 95 % or more."
             )
         open_ = sum(row["open"] for row in self.course)
         if open_:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +12,10 @@ from showthrough.dp.meaning import Semantic, check_delta, check_epsilon, check_f
 from showthrough.errors import InputError, ParameterError
 from showthrough.inference.coupled import MOST_STATES, CouplingEffort, changed_of, coupled_frame
 from showthrough.inference.posterior import Posterior
-from showthrough.release.noise import REPLACE_ONE, Noise
+from showthrough.release.noise import Noise
 
 WORLDS, ENTROPY, BOUNDS = "worlds", "maximum entropy", "bounds"
 
-_LARGEST = 700.0
 _SAID = {
     WORLDS: (
         "By worlds: a guarantee for readers who hold all worlds that fit the releases for equally likely, or as likely "
@@ -156,10 +154,7 @@ def _declared(post: Posterior, release: str, epsilon: float | None, delta: float
             "A noisy release declares its ε and δ: give release= or epsilon=, not both.",
             parameters=("release", "epsilon"),
         )
-    noise = _noise_of(post, release)
-    if noise.neighbours == REPLACE_ONE:
-        return noise.epsilon, noise.delta
-    return 2 * noise.epsilon, min(noise.delta * (1 + math.exp(min(noise.epsilon, _LARGEST))), math.nextafter(1.0, 0.0))
+    return _noise_of(post, release).by_replacing
 
 
 def _noise_of(post: Posterior, release: str) -> Noise:

@@ -32,6 +32,7 @@ NEIGHBOURS = (REPLACE_ONE, ADD_REMOVE)
 WIDEST = 1e12  # a scale beyond says nothing of any count, and whole numbers would overflow
 NARROWEST = 1e-6  # a scale below adds nothing
 FIELDS = ("mechanism", "epsilon", "delta", "sensitivity", "neighbours", "scale", "marginals")
+_LARGEST = 700.0  # exponents beyond are as good as infinite
 _SLACK = 1 + 1e-9  # claims are rounded
 _WIDE = 3.0  # from here on a discrete Gaussian is summed by Poisson's formula
 
@@ -145,6 +146,14 @@ class Noise:
     def tables(self, quasi: Sequence[str]) -> tuple[Marginal, ...]:
         """Every table; ``quasi`` are the columns of the only one, if there is but one."""
         return self.marginals or (Marginal(tuple(quasi), self.epsilon, self.delta, self.scale),)
+
+    @property
+    def by_replacing(self) -> tuple[float, float]:
+        """The ε and δ for tables that differ in one replaced record: twice those of one record more or less."""
+        if self.neighbours == REPLACE_ONE:
+            return self.epsilon, self.delta
+        twice = self.delta * (1 + math.exp(min(self.epsilon, _LARGEST)))
+        return 2 * self.epsilon, min(twice, math.nextafter(1.0, 0.0))
 
     def parameters(self) -> dict[str, Any]:
         """What a release folder says of it, as plain data."""

@@ -23,6 +23,7 @@ from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
 from showthrough.report.figure import Figures, figures, plain
 from showthrough.report.guesses import beside_truth, told_to
+from showthrough.report.noise_words import believed
 from showthrough.report.origin import Origin
 
 SCHEMA = "showthrough.audit"
@@ -169,7 +170,7 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
             lines.append(
                 f"{many(j.newly_certain)} of them became certain only by combining: no single release gives them away."
             )
-    lines += _unanswered(audit) + _believed(audit)
+    lines += _unanswered(audit) + believed(audit)
     if tolerated := audit.posterior.certificate.changed.tolerated:
         lines.append(
             f"The releases contradict each other unless values changed: {_people(tolerated)} had to be taken for "
@@ -282,19 +283,6 @@ def _unanswered(audit: Audit) -> list[str]:
             "else is answered."
         )
     return lines
-
-
-def _believed(audit: Audit) -> list[str]:
-    """Whose probabilities lean on noisy counts, and what that makes them."""
-    found = audit.posterior.certificate.evidence
-    if found is None or not (many_of := found.by_worlds + found.by_expected_counts):
-        return []
-    return [
-        f"The probabilities of {_people(many_of)} lean on noisy counts: they are beliefs about what the other releases "
-        f"leave open, for {many(found.by_worlds)} by Bayes' rule over all assignments of values and for "
-        f"{many(found.by_expected_counts)} by expected counts. Noise proves nothing: what is certain or impossible "
-        "follows from the other releases."
-    ]
 
 
 def by_statements(audit: Audit) -> bool:
