@@ -131,7 +131,7 @@ def test_nobody_to_audit_says_why():
 def test_a_label_among_numbers_asks_for_the_hierarchy():
     with pytest.raises(ReleaseError, match=r"label of a hierarchy, give that with hierarchies=.'age': FILE.") as caught:
         infer([published(["young", "old"], "age")], register=Register.of(PEOPLE))
-    assert caught.value.parameters == ("hierarchies",)
+    assert caught.value.parameters == ("hierarchies", "totals")
 
 
 def test_the_command_names_its_option(tmp_path, monkeypatch):
