@@ -20,6 +20,7 @@ from showthrough.republishing.anonymize import anonymize
 PERSONS = (16.0, 4.0, 1.0)  # of each cell and value on average: cells of several sizes are tried
 LEAST, MOST = 0.01, 16.0  # ε that are tried
 _HALVINGS = 7  # of the range of ε, on a scale of ratios
+_DRAWS = 3  # of the noise, for each error
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,9 @@ def _smallest(
 
 
 def _erring(asked: ToCompare, rows: pl.DataFrame, cells: Bins, epsilon: float, workload: Workload) -> float:
-    return query_error(rows, cells, _counts(asked, cells, epsilon, rows, "tried", 0), workload).median
+    """The error of counting queries, on average over a few draws: one draw may be lucky."""
+    drawn = (_counts(asked, cells, epsilon, rows, "tried", 0) for _ in range(_DRAWS))
+    return float(np.mean([query_error(rows, cells, release, workload).median for release in drawn]))
 
 
 def _counts(asked: ToCompare, cells: Bins, epsilon: float, rows: pl.DataFrame, name: str, seed: int) -> Release:  # noqa: ARG001
