@@ -125,11 +125,12 @@ class _Components:
         release = history.names.index(self.effort.cells)
         whole = self.reduced.variable_of[list(variables)]
         rows = []
-        for table in (own for own in history.noise if own.release == release):
-            person = np.zeros(problem.signatures, dtype=np.int64)
-            person[self.solved.of_person[::-1]] = np.arange(self.solved.of_person.size)[::-1]
-            code = history.cells_in(table)[person][problem.signature[whole]]
-            if (code >= table.cells).any():
+        person = np.zeros(problem.signatures, dtype=np.int64)
+        person[self.solved.of_person[::-1]] = np.arange(self.solved.of_person.size)[::-1]
+        told = [(layer, own) for layer in history.noisy_layers for own in layer.tables if own.release == release]
+        for layer, table in told:
+            code = layer.code[person][problem.signature[whole]]
+            if (code >= layer.placed.cells).any():
                 return None
             rows.append(np.where(code < 0, -1, code * (history.nobody + 1) + problem.value[whole]))
             listed = table.listed(history.values)

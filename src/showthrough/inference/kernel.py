@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.inference.barrier import Barrier
+from showthrough.inference.noise_terms import NoiseTerms
 from showthrough.inference.passes import Array, Stretch, Sweeps, stretches
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals, sum_by
@@ -44,11 +45,13 @@ class Softness:
     """How rows may miss their counts while the method is on its way.
 
     With ``ease`` F has ease·mu²/2 more in every row: at its minimum counts are missed by −ease·mu. With ``tau`` ranges
-    have walls inside their ends (`barrier`), and multipliers any sign.
+    have walls inside their ends (`barrier`), and multipliers any sign. With ``noise`` some rows are noisy counts, which
+    may be missed for good, at a price.
     """
 
     ease: float = 0.0
     tau: float = 0.0
+    noise: NoiseTerms | None = None
 
 
 NONE = Softness()
@@ -68,6 +71,8 @@ class Kernel:
         self.component_start = starts(self.component_rows)[:-1]
         self.spread, self.gather, self.mass = self.sweeps.spread, self.sweeps.gather, self.sweeps.mass
         self.tangent, self.ease = self.sweeps.tangent, softness.ease
+        self.noise = None if softness.noise is None else softness.noise.within(problem.row_of)
+        self.kinked = self.upper is not None or (self.noise is not None and self.noise.kinked)
         self.stretches = stretches(problem.row_component, self.component_start)
         self.passes = 0
 
@@ -117,7 +122,12 @@ class Kernel:
             within = np.clip(expected, count, self.upper)
             resting = (mu == 0) & (within == expected) & (count < self.upper)
             count = np.where(mu > 0, count, np.where(mu < 0, self.upper, within))
-        F -= self.per_component(count * mu)
+        gain = count * mu
+        if self.noise is not None:
+            told, own = self.noise.at(mu, expected), self.noise.row
+            count, resting = count.copy(), np.zeros(mu.size, dtype=bool) if resting is None else resting
+            count[own], gain[own], resting[own] = told.asked, told.gain, told.resting
+        F -= self.per_component(gain)
         if self.barrier is not None:
             walled = self.barrier.at(mu)
             F -= self.per_component(walled.gain)
@@ -134,7 +144,10 @@ class Kernel:
 
     def diagonal(self, x: Reals) -> Reals:
         """The diagonal of H."""
-        return self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
+        found = self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
+        if self.noise is not None:
+            found[self.noise.row] += self.noise.square
+        return found
 
     def missed(self, here: Point, expected: Reals, mu: Reals) -> Reals:
         """[rows] what expected counts miss, where rows that rest may move between their counts."""
@@ -151,15 +164,20 @@ class Kernel:
         return np.minimum.reduceat(length, self.component_start)
 
     def projected(self, mu: Reals, step: Reals, g: Reals) -> Reals:
-        """The step, stopped where a multiplier of a range would change its sign."""
-        if self.upper is None:
-            return step
-        wanted = np.where(mu == 0, -g, mu)  # from 0 a multiplier may only go where its count is missed
-        crossing = (self.count < self.upper) & (wanted * (mu + step) <= 0)
-        return np.where(crossing, -mu, step)
+        """The step, stopped where a multiplier of a range would change its sign, or noise asks for another count."""
+        if self.upper is not None:
+            wanted = np.where(mu == 0, -g, mu)  # from 0 a multiplier may only go where its count is missed
+            crossing = (self.count < self.upper) & (wanted * (mu + step) <= 0)
+            step = np.where(crossing, -mu, step)
+        if self.noise is not None and self.noise.kinked:
+            own, step = self.noise.row, step.copy()
+            step[own] = self.noise.stopped(mu[own], step[own], g[own])
+        return step
 
     def hessian(self, x: Reals, d: Reals) -> Reals:
         """H·d without H."""
         self.passes += 1
         found = self.sweeps.hessian(x, d)
+        if self.noise is not None:
+            found[self.noise.row] += self.noise.square * d[self.noise.row]
         return found + self.ease * d if self.ease else found

@@ -192,7 +192,7 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     for attempt in range(40):
         step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
         there = kernel.at(mu + step)
-        gain = length * slope if kernel.upper is None else kernel.per_component(here.g * step)
+        gain = kernel.per_component(here.g * step) if kernel.kinked else length * slope
         lower = here.F + 1e-4 * gain + rounding >= there.F
         calmer = np.sqrt(kernel.per_component(there.g**2)) < size
         # near the optimum F no longer tells points apart, but its gradient does
@@ -214,7 +214,7 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     telling = promised > 1e3 * rounding
     gained = np.divide(here.F - there.F, promised, out=np.ones_like(promised), where=telling)
     once, whole = step, (length == 1) & ~cut
-    if kernel.upper is None and kernel.passes - passes > _DEAR and not clock.over:
+    if not kernel.kinked and kernel.passes - passes > _DEAR and not clock.over:
         step, there = _longer(kernel, mu, d, _Stride(whole, slope, step, there), here.F)
     return _Move(step, there, _damped(damping, cut, gained), once)
 

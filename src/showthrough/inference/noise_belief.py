@@ -114,7 +114,7 @@ class _Weighed:
         if not self.left.any():
             return
         part = self.reduced.restrict(self.left)
-        start = np.append(self.solved.mu, np.zeros(self.noise.count.size))[part.row_of]
+        start = np.append(self.solved.mu, np.zeros(self.noise.rows))[part.row_of]
         found = solve(part, self.noise, start, clock)
         self.x[part.variable_of] = np.minimum(found.x, BELOW)
         self.residual = float(found.missed.max(initial=0.0))
