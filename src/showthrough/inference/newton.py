@@ -45,6 +45,7 @@ _LEAST_DAMPED = 1e-7  # the least damping that makes a difference
 _MOST_DAMPED = 10.0
 _DEAR = 100  # passes of a step that is worth a few more to go further
 _STEEP = 0.2  # of the slope at the start, after a whole step: quadratic convergence leaves next to nothing
+_ROUNDS = 4  # of stopping noisy rows and going on without them
 _LENGTHS = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 
 
@@ -184,6 +185,8 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     typical = size / np.sqrt(kernel.component_rows)
     moving, enough = here.without_resting(diagonal), np.clip(np.sqrt(typical), 1e-2, 0.1)
     d = System(kernel, here.x, moving, damping, here.bend).solve(-here.g, relative=enough, clock=clock)
+    if kernel.noise is not None and kernel.noise.kinked:
+        d = _led_on(kernel, mu, here, d, (moving, damping, enough), clock)
     slope = kernel.per_component(here.g * d)
     length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
@@ -217,6 +220,23 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     if not kernel.kinked and kernel.passes - passes > _DEAR and not clock.over:
         step, there = _longer(kernel, mu, d, _Stride(whole, slope, step, there), here.F)
     return _Move(step, there, _damped(damping, cut, gained), once)
+
+
+def _led_on(
+    kernel: Kernel, mu: Reals, here: Point, d: Reals, metric: tuple[Reals, Reals, Reals], clock: Clock
+) -> Reals:
+    """The direction in which noisy rows stop where they have to, and all others go where that leads them."""
+    moving, damping, enough = metric
+    stopped = np.zeros(mu.size, dtype=bool)
+    for _ in range(_ROUNDS):
+        step = kernel.projected(mu, d, here.g)
+        more = (step != d) & ~stopped
+        if not more.any() or clock.over:
+            return step
+        stopped |= more
+        system = System(kernel, here.x, np.where(stopped, 0.0, moving), damping, here.bend)
+        d = step + system.solve(-here.g - system.times(step), relative=enough, clock=clock)
+    return kernel.projected(mu, d, here.g)
 
 
 @dataclass(frozen=True)
