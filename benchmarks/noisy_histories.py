@@ -154,7 +154,10 @@ def main() -> None:
         for _ in range(options.cases):
             found.append(run(Case.drawn(rng, persons), options.seconds))
             if options.each:
-                print(f"{found[-1].seconds:8.2f} s {found[-1].missed:.1e} {dict(found[-1].states)} {found[-1].case}", flush=True)
+                print(
+                    f"{found[-1].seconds:8.2f} s {found[-1].missed:.1e} {dict(found[-1].states)} {found[-1].case}",
+                    flush=True,
+                )
         states = sum((own.states for own in found), Counter())
         slowest, worst = max(found, key=lambda own: own.seconds), max(found, key=lambda own: own.missed)
         whole = [own for own in found if not own.states["uncertified"]]

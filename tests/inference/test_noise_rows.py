@@ -142,7 +142,7 @@ def test_the_dual_of_all_rows_has_the_gradient_that_it_says(seed):
     post = st.infer(given, register=register, knowledge=said)
     solved = post._solved
     noise = with_noise(solved.history, solved.problem, solved.of_person, solved.face.alive)
-    problem, terms = prepared(reduce(noise.problem, noise.alive), noise)
+    problem, terms, _ = prepared(reduce(noise.problem, noise.alive), noise)
     if not problem.components:
         pytest.skip("everybody is certain")
     kernel = Kernel(problem, softness=Softness(noise=terms))
@@ -154,7 +154,7 @@ def test_the_dual_of_all_rows_has_the_gradient_that_it_says(seed):
         step[k] = 1e-6
         ahead, behind = kernel.at(mu + step), kernel.at(mu - step)
         assert here.g[k] == pytest.approx((ahead.F.sum() - behind.F.sum()) / 2e-6, abs=1e-5)
-        assert kernel.hessian(here.x, step / 1e-6) == pytest.approx((ahead.g - behind.g) / 2e-6, abs=1e-4)
+        assert kernel.curved(here, step / 1e-6) == pytest.approx((ahead.g - behind.g) / 2e-6, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(12, 24))

@@ -26,7 +26,7 @@ class Point:
     x: Reals
     g: Reals
     resting: Flags | None = None  # rows strictly between their counts, whose multiplier is 0; None: no ranges
-    bend: Reals | None = None  # [rows] curvature of the walls inside ranges; None: there are none
+    bend: Reals | None = None  # [rows] curvature of the walls inside ranges, and of noise; None: there are none
 
     def without_resting(self, diagonal: Reals) -> Reals:
         """The diagonal with nothing to move where rows rest."""
@@ -124,9 +124,9 @@ class Kernel:
             count = np.where(mu > 0, count, np.where(mu < 0, self.upper, within))
         gain = count * mu
         if self.noise is not None:
-            told, own = self.noise.at(mu, expected), self.noise.row
+            told, own, bend = self.noise.at(mu, expected), self.noise.row, np.zeros(mu.size)
             count, resting = count.copy(), np.zeros(mu.size, dtype=bool) if resting is None else resting
-            count[own], gain[own], resting[own] = told.asked, told.gain, told.resting
+            count[own], gain[own], resting[own], bend[own] = told.asked, told.gain, told.resting, told.bend
         F -= self.per_component(gain)
         if self.barrier is not None:
             walled = self.barrier.at(mu)
@@ -138,16 +138,13 @@ class Kernel:
         return Point(F, x, expected - count, resting, bend)
 
     def curved(self, here: Point, d: Reals) -> Reals:
-        """H·d with the walls of ranges."""
+        """H·d with the walls of ranges and the price of noise."""
         found = self.hessian(here.x, d)
         return found if here.bend is None else found + here.bend * d
 
     def diagonal(self, x: Reals) -> Reals:
         """The diagonal of H."""
-        found = self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
-        if self.noise is not None:
-            found[self.noise.row] += self.noise.square
-        return found
+        return self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
 
     def missed(self, here: Point, expected: Reals, mu: Reals) -> Reals:
         """[rows] what expected counts miss, where rows that rest may move between their counts."""
@@ -171,13 +168,21 @@ class Kernel:
             step = np.where(crossing, -mu, step)
         if self.noise is not None and self.noise.kinked:
             own, step = self.noise.row, step.copy()
-            step[own] = self.noise.stopped(mu[own], step[own], g[own])
+            step[own] = np.clip(step[own], *self.noise.room(mu[own], g[own]))
         return step
+
+    def room(self, mu: Reals, g: Reals) -> tuple[Reals, Reals]:
+        """[rows] how far multipliers can go down and up before a row stops."""
+        low, high = np.full(mu.size, -np.inf), np.full(mu.size, np.inf)
+        if self.upper is not None:
+            wanted, wide = np.where(mu == 0, -g, mu), self.count < self.upper
+            low, high = np.where(wide & (wanted >= 0), -mu, low), np.where(wide & (wanted <= 0), -mu, high)
+        if self.noise is not None:
+            low[self.noise.row], high[self.noise.row] = self.noise.room(mu[self.noise.row], g[self.noise.row])
+        return low, high
 
     def hessian(self, x: Reals, d: Reals) -> Reals:
         """H·d without H."""
         self.passes += 1
         found = self.sweeps.hessian(x, d)
-        if self.noise is not None:
-            found[self.noise.row] += self.noise.square * d[self.noise.row]
         return found + self.ease * d if self.ease else found

@@ -1,8 +1,7 @@
 """The problem with the counts of noisy tables as further rows, which anything from nobody to everybody may be in.
 
 They exclude nothing; what they weigh is said by `NoisyProblem`. Tables with the same cells share their rows, so a row
-has one or more *entries*, each a published count with the law of its noise; those whose noise falls off like e^(−|t|/b)
-and those of Gaussian noise have rows of their own, as they are weighed in different ways.
+has one or more *entries*, each a published count with the law of its noise.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from math import floor, log
 import numpy as np
 
 from showthrough.inference.history import History
-from showthrough.inference.noisy_tables import ABSENT, NoisyLayer, NoisyTable, Placement
+from showthrough.inference.noisy_tables import ABSENT, Placement
 from showthrough.inference.problem import STATEMENT, Problem
 from showthrough.inference.reduce import Reduced
 from showthrough.inference.rows import Rows, Seats
@@ -92,14 +91,13 @@ def with_noise(history: History, problem: Problem, of_person: Ints, alive: Flags
     first = size = problem.rows.size
     hung, row, count, law = [], [np.empty(0, dtype=np.int64)], [np.empty(0)], [np.empty(0, dtype=np.int64)]
     for layer in history.noisy_layers:
-        for tables in _alike(layer):
-            keys = [table.listed(history.values) for table in tables]
-            own = _Hung.of(layer.placed, keys, size, history.nobody + 1)
-            hung.append((own, layer.code[person]))
-            row += [own.rows_of(key) - first for key in keys]
-            count += [table.count for table in tables]
-            law += [np.full(table.count.size, laws.index(table.law)) for table in tables]
-            size += own.key.size
+        keys = [table.listed(history.values) for table in layer.tables]
+        own = _Hung.of(layer.placed, keys, size, history.nobody + 1)
+        hung.append((own, layer.code[person]))
+        row += [own.rows_of(key) - first for key in keys]
+        count += [table.count for table in layer.tables]
+        law += [np.full(table.count.size, laws.index(table.law)) for table in layer.tables]
+        size += own.key.size
     entry, told, of_law = np.concatenate(row), np.concatenate(count), np.concatenate(law)
     known = np.flatnonzero(entry >= 0)  # values that nobody can have count nobody
     order = known[np.argsort(entry[known], kind="stable")]
@@ -116,12 +114,6 @@ def with_noise(history: History, problem: Problem, of_person: Ints, alive: Flags
     )
     found = NoisyProblem(wide, alive, first, start, told[order], of_law[order], laws)
     return replace(found, problem=replace(wide, rows=_with_room(found)))
-
-
-def _alike(layer: NoisyLayer) -> list[list[NoisyTable]]:
-    """The tables of a layer whose counts are weighed together."""
-    parts = [[table for table in layer.tables if table.law.exponential is kind] for kind in (True, False)]
-    return [own for own in parts if own]
 
 
 @dataclass(frozen=True)
