@@ -1,9 +1,9 @@
 """Newton's direction where multipliers stop: the quadratic model of F at its least inside a box.
 
 Rows of noisy counts and of ranges stop at kinks of F. Cut to the box a Newton direction may lead upwards, so the model
-q(d) = g·d + d·A·d / 2 is minimised inside (Moré and Toraldo 1991): a projected step along the scaled gradient tells which
-rows stop, conjugate gradients find where that leads the others, and both go no further than q falls. What is found
-descends, as q(d) < 0 is more than half of g·d.
+q(d) = g·d + d·A·d / 2 is minimised inside (Moré and Toraldo 1991): a projected step along the scaled gradient tells
+which rows stop, conjugate gradients find where that leads the others, and both go no further than q falls. What is
+found descends: where q(d) < 0, g·d is below 0 too.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals, sum_by
 from showthrough.table.ragged import starts
 
+_FLAT = 1e-13  # persons; the curvature of noisy rows that nobody moves in
+
 
 @dataclass(frozen=True)
 class Point:
@@ -144,7 +146,10 @@ class Kernel:
 
     def diagonal(self, x: Reals) -> Reals:
         """The diagonal of H."""
-        return self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
+        found = self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
+        if self.noise is not None:  # where nobody can move any more F still falls along a stair
+            found[self.noise.row] = np.maximum(found[self.noise.row], _FLAT)
+        return found
 
     def missed(self, here: Point, expected: Reals, mu: Reals) -> Reals:
         """[rows] what expected counts miss, where rows that rest may move between their counts."""

@@ -46,6 +46,7 @@ _LEAST_DAMPED = 1e-7  # the least damping that makes a difference
 _MOST_DAMPED = 10.0
 _DEAR = 100  # passes of a step that is worth a few more to go further
 _STEEP = 0.2  # of the slope at the start, after a whole step: quadratic convergence leaves next to nothing
+_LEVEL = 0.5  # of the slope at the start: as steep the other way is as high, where the slope changes evenly
 _LENGTHS = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 
 
@@ -191,7 +192,7 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     slope = kernel.per_component(here.g * d)
     length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
-    rounding = 1e-13 * (1 + np.abs(here.F))
+    rounding, told = 1e-13 * (1 + np.abs(here.F)), 1e3 if kernel.noise is None else 10.0
     cut = np.zeros(length.size, dtype=bool)
     for attempt in range(40):
         step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
@@ -199,10 +200,10 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
         gain = kernel.per_component(here.g * step) if kernel.kinked else length * slope
         lower = here.F + 1e-4 * gain + rounding >= there.F
         calmer = np.sqrt(kernel.per_component(there.g**2)) < size
-        if kernel.noise is not None:  # it may pull just as much along a stair; whoever still goes down is lower
-            calmer |= kernel.per_component(there.g * step) <= 0
+        if kernel.noise is not None:  # it may pull just as much along a stair: what counts is the slope in the end
+            calmer = kernel.per_component(there.g * step) <= -_LEVEL * gain
         # near the optimum F no longer tells points apart, but its gradient does
-        pending &= ~np.where(-gain > 1e3 * rounding, lower, calmer)
+        pending &= ~np.where(-gain > told * rounding, lower, calmer)
         if not pending.any() or clock.over:
             break
         cut |= pending
@@ -217,7 +218,7 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
         step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
         there = kernel.at(mu + step)
     promised = -(slope + 0.5 * kernel.inner(d, kernel.curved(here, d)))
-    telling = promised > 1e3 * rounding
+    telling = promised > told * rounding
     gained = np.divide(here.F - there.F, promised, out=np.ones_like(promised), where=telling)
     once, whole = step, (length == 1) & ~cut
     if not kernel.kinked and kernel.passes - passes > _DEAR and not clock.over:

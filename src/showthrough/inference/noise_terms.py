@@ -4,9 +4,9 @@ A row that holds n persons costs P(n) = Σ |y − n| / b over its entries (y, b)
 (y − n)² / 2σ² for each entry (y, σ) of Gaussian noise, which add up to one: 1/σ² is the sum of theirs, y their mean
 weighed with it. At a multiplier θ the row asks for the n with −θ among the slopes of P there. Without Gaussian noise
 that is a staircase, which falls from the largest y to the smallest between θ = −Σ 1/b, where any larger n will do, and
-Σ 1/b, where any smaller one will; on a *kink* between two stairs anything between them will do, and the row *rests*. With
-it stairs are joined by slopes of −σ², and there is no first and no last one. The row's part of the dual is less the
-integral of what it asks for.
+Σ 1/b, where any smaller one will; on a *kink* between two stairs anything between them will do, and the row *rests*.
+With it stairs are joined by slopes of −σ², and there is no first and no last one. The row's part of the dual is less
+the integral of what it asks for.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class NoiseTerms:
     def near(self) -> Reals:
         """[q] how near to a kink is on it."""
         kink = self.pieces.kink
-        return _ON * (1.0 + np.abs(np.where(np.isfinite(kink), kink, 0.0)).max(axis=1, initial=0.0))
+        return np.asarray(_ON * (1.0 + np.abs(np.where(np.isfinite(kink), kink, 0.0)).max(axis=1, initial=0.0)))
 
     @cached_property
     def falls(self) -> Marks:
