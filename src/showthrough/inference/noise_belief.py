@@ -48,7 +48,7 @@ def believed(
         found = _Weighed(solved, with_noise(history, solved.problem, solved.of_person, solved.face.alive))
         found.by_worlds(most_states, time.monotonic() + _SHARE * log.clock.left())
         found.by_expectation(log.clock)
-    told = replace(solved, x=found.x, state=found.state, unweighed=solved.x)
+    told = replace(solved, x=found.x, state=found.state, unweighed=solved)
     persons = np.bincount(told.states, minlength=len(STATES)).tolist()
     evidence = NoiseEvidence(
         releases=len({table.release for table in history.noise}),
