@@ -47,13 +47,13 @@ class NoisyProblem:
         """The rows of a reduced problem that are noisy."""
         return np.flatnonzero(reduced.row_of >= self.first)
 
-    def entries(self, reduced: Reduced, rows: Ints) -> Entries:
+    def entries(self, reduced: Reduced, rows: Ints) -> NoisyEntries:
         """What is left of noisy counts once certain persons are taken off."""
         own = reduced.row_of[rows]
         taken = self.problem.rows.upper[own] - reduced.rows.upper[rows]
         begin, size = self.start[own - self.first], np.diff(self.start)[own - self.first]
         at, owner = ranges(begin, size), np.repeat(np.arange(rows.size), size)
-        return Entries(owner, self.count[at] - taken[owner], self.law[at])
+        return NoisyEntries(owner, self.count[at] - taken[owner], self.law[at])
 
     def likelihood(self, reduced: Reduced, row: int) -> list[int]:
         """How likely the noisy counts are for each number of persons that the row may have left, as whole numbers.
@@ -75,7 +75,7 @@ class NoisyProblem:
 
 
 @dataclass(frozen=True)
-class Entries:
+class NoisyEntries:
     """Noisy counts of some rows: the place of the row among them, what is left of the count, and its law."""
 
     row: Ints

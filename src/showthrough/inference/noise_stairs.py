@@ -10,36 +10,36 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.inference.noise_rows import Entries
+from showthrough.inference.noise_rows import NoisyEntries
 from showthrough.release.noise import Law
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import starts
 
-Grid = npt.NDArray[np.float64]
+PieceGrid = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Pieces:
+class StairPieces:
     """What each row asks for: between two kinks, before the first and after the last, level − bend · (θ − anchor).
 
     Legend: q rows, K kinks at most; rows with fewer have infinite ones behind them.
     """
 
-    kink: Grid  # [q, K] ascending
-    level: Grid  # [q, K + 1]
-    anchor: Grid  # [q, K + 1]
-    bend: Grid  # [q, K + 1]
-    past: Grid  # [q, K + 1] the integral from some multiplier to the anchor
+    kink: PieceGrid  # [q, K] ascending
+    level: PieceGrid  # [q, K + 1]
+    anchor: PieceGrid  # [q, K + 1]
+    bend: PieceGrid  # [q, K + 1]
+    past: PieceGrid  # [q, K + 1] the integral from some multiplier to the anchor
 
-    def only(self, rows: Ints) -> Pieces:
+    def only(self, rows: Ints) -> StairPieces:
         """Those of some rows."""
-        return Pieces(self.kink[rows], self.level[rows], self.anchor[rows], self.bend[rows], self.past[rows])
+        return StairPieces(self.kink[rows], self.level[rows], self.anchor[rows], self.bend[rows], self.past[rows])
 
-    def sharpened(self, times: float) -> Pieces:
+    def sharpened(self, times: float) -> StairPieces:
         """The same where missing a count costs so many times as much."""
-        return Pieces(self.kink * times, self.level, self.anchor * times, self.bend / times, self.past * times)
+        return StairPieces(self.kink * times, self.level, self.anchor * times, self.bend / times, self.past * times)
 
-    def on_kinks(self) -> tuple[Grid, Grid]:
+    def on_kinks(self) -> tuple[PieceGrid, PieceGrid]:
         """[q, K] what is asked for on each kink, coming from below and from above it."""
         kink = np.where(np.isfinite(self.kink), self.kink, 0.0)
         high = self.level[:, :-1] - self.bend[:, :-1] * (kink - self.anchor[:, :-1])
@@ -54,7 +54,7 @@ class Pieces:
         return level - bend * since, np.where(told, gain, np.inf), bend
 
 
-def pieces_of(told: Entries, laws: tuple[Law, ...], most: Reals, *, ramped: bool = False) -> Pieces:
+def pieces_of(told: NoisyEntries, laws: tuple[Law, ...], most: Reals, *, ramped: bool = False) -> StairPieces:
     """The pieces of rows that hold at most so many persons each.
 
     If ``ramped`` there are slopes from the middle of each stair to that of the next: near, and quickly found.
@@ -64,8 +64,8 @@ def pieces_of(told: Entries, laws: tuple[Law, ...], most: Reals, *, ramped: bool
     precision = sum_by(told.row[~steep], scale[~steep] ** -2.0, most.size)
     weighed = sum_by(told.row[~steep], scale[~steep] ** -2.0 * told.count[~steep], most.size)
     square = np.divide(1.0, precision, out=np.zeros(most.size), where=precision > 0)
-    stairs = _Stairs(most.size, told.row[steep], (told.count[steep], 1.0 / scale[steep]), most)
-    made = _Made(stairs, precision > 0)
+    stairs = _Staircase(most.size, told.row[steep], (told.count[steep], 1.0 / scale[steep]), most)
+    made = _PiecesMade(stairs, precision > 0)
     made.smooth(weighed * square, square)
     if ramped:
         made.ramps()
@@ -74,8 +74,8 @@ def pieces_of(told: Entries, laws: tuple[Law, ...], most: Reals, *, ramped: bool
     return made.pieces()
 
 
-class _Stairs:
-    """Entries as stairs: descending counts, and the multipliers from where to where each is asked for."""
+class _Staircase:
+    """NoisyEntries as stairs: descending counts, and the multipliers from where to where each is asked for."""
 
     def __init__(self, rows: int, owner: Ints, told: tuple[Reals, Reals], most: Reals) -> None:
         count = np.clip(told[0], -1.0, most[owner] + 1.0)  # beyond it is as far from everything
@@ -92,10 +92,10 @@ class _Stairs:
         self.begin = np.where(self.rank == 0, -total, 2 * (up_to - slope) - total)
 
 
-class _Made:
-    """Pieces on the way; ``smooth`` are rows with Gaussian noise."""
+class _PiecesMade:
+    """StairPieces on the way; ``smooth`` are rows with Gaussian noise."""
 
-    def __init__(self, stairs: _Stairs, smooth: Flags) -> None:
+    def __init__(self, stairs: _Staircase, smooth: Flags) -> None:
         self.stairs, self.is_smooth = stairs, smooth
         rows, kinks = smooth.size, int((stairs.size * np.where(smooth, 2, 1) + 2).max(initial=1))
         self.kink, self.level = np.full((rows, kinks), np.inf), np.full((rows, kinks + 1), -np.inf)
@@ -137,7 +137,7 @@ class _Made:
         on = np.flatnonzero(~last)
         self.bend[o[on], r[on] + 2] = (y[on] - y[on + 1]) / (middle[on + 1] - middle[on])
 
-    def pieces(self) -> Pieces:
+    def pieces(self) -> StairPieces:
         """With the integral of what is asked for, up to every anchor from the first."""
         past = np.zeros_like(self.level)
         for k in range(2, self.level.shape[1]):
@@ -145,4 +145,4 @@ class _Made:
             there = np.isfinite(self.kink[:, k - 1]) & np.isfinite(self.level[:, k])
             flat = np.where(np.isfinite(self.level[:, k - 1]), self.level[:, k - 1], 0.0)
             past[:, k] = np.where(there, past[:, k - 1] + flat * since - 0.5 * self.bend[:, k - 1] * since**2, 0.0)
-        return Pieces(self.kink, self.level, self.anchor, self.bend, past)
+        return StairPieces(self.kink, self.level, self.anchor, self.bend, past)

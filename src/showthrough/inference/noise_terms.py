@@ -17,18 +17,17 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.inference.noise_stairs import Pieces
+from showthrough.inference.noise_stairs import StairPieces
 from showthrough.table.arrays import Flags, Ints, Reals
 
 _ON = 1e-12  # of the largest kink: on a kink, but for rounding
 _FALL = 1e-9  # persons between two counts that are different
 
-Grid = npt.NDArray[np.float64]
-Marks = npt.NDArray[np.bool_]
+KinkFlags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Asked:
+class RowsAsked:
     """Rows at some multipliers: the counts they ask for, their part of −F, whether they rest, and how F bends."""
 
     asked: Reals
@@ -39,11 +38,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class NoiseTerms:
-    """The noisy rows of a problem, of which there are q; the pieces of each are as in `Pieces`."""
+    """The noisy rows of a problem, of which there are q; the pieces of each are as in `StairPieces`."""
 
     place: Ints  # [rows of the whole problem] which of the q rows it is; −1: it is exact
     row: Ints  # [q] its number in the problem at hand
-    pieces: Pieces
+    pieces: StairPieces
 
     @cached_property
     def near(self) -> Reals:
@@ -52,7 +51,7 @@ class NoiseTerms:
         return np.asarray(_ON * (1.0 + np.abs(np.where(np.isfinite(kink), kink, 0.0)).max(axis=1, initial=0.0)))
 
     @cached_property
-    def falls(self) -> Marks:
+    def falls(self) -> KinkFlags:
         """[q, K] kinks between two counts, which rows rest on."""
         high, low = self.pieces.on_kinks()
         with np.errstate(invalid="ignore"):
@@ -80,7 +79,7 @@ class NoiseTerms:
         miss = np.divide(np.abs(level - held), bend, out=np.zeros(held.size), where=bend > 0)
         return float((last + miss).max(initial=0.0))
 
-    def at(self, mu: Reals, expected: Reals) -> Asked:
+    def at(self, mu: Reals, expected: Reals) -> RowsAsked:
         """What the rows ask for, given the multipliers and expected counts of all rows."""
         theta, held = mu[self.row], expected[self.row]
         before, after = self._behind(theta, -1), self._behind(theta, 1)
@@ -89,7 +88,7 @@ class NoiseTerms:
         asked = np.where(on, np.clip(held, least, most), most)
         gain = np.where(np.isfinite(gain), gain, past)
         resting = on & (most - least > _FALL) & (least <= held) & (held <= most)
-        return Asked(asked, gain, resting, np.where(on, np.maximum(bend, bent), bend))
+        return RowsAsked(asked, gain, resting, np.where(on, np.maximum(bend, bent), bend))
 
     def _behind(self, theta: Reals, side: int) -> Ints:
         """[q] how many kinks are behind a multiplier, without those that it is on (−1), or with them (1)."""
