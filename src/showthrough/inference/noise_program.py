@@ -20,7 +20,7 @@ from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Reals
 
 _STEPS = 200  # of Newton
-_ON_THE_WAY = 25  # of Newton, before noise is sharpened
+_ON_THE_WAY, _PASSES = 25, 300  # steps of Newton and passes, before noise is sharpened
 _GENTLE = 4.0  # nats that noise may pull with at once
 _SHARPER = 4.0  # times as sharp
 _FEW = 2  # kinks that are quickly passed
@@ -56,7 +56,7 @@ def _minimised(problem: Reduced, noise: tuple[NoiseTerms, NoiseTerms], start: Re
     while times < 1 or near is not terms:
         softness = Softness(noise=near.sharpened(times))
         found = newton.solve(
-            problem, start=mu, damping=damping, most=newton.Effort(_ON_THE_WAY), softness=softness, clock=clock
+            problem, start=mu, damping=damping, most=newton.Effort(_ON_THE_WAY, _PASSES), softness=softness, clock=clock
         )
         mu = found.mu
         if times == 1:

@@ -48,7 +48,7 @@ class NoiseTerms:
     def near(self) -> Reals:
         """[q] how near to a kink is on it."""
         kink = self.pieces.kink
-        return np.asarray(_ON * (1.0 + np.abs(np.where(np.isfinite(kink), kink, 0.0)).max(axis=1, initial=0.0)))
+        return np.asarray(_ON * np.abs(np.where(np.isfinite(kink), kink, 0.0)).max(axis=1, initial=0.0))
 
     @cached_property
     def falls(self) -> KinkFlags:
