@@ -94,8 +94,16 @@ def test_narrow_noise_far_from_everything_beside_wide_noise_near(wide):
     post = st.infer([groups, far, near], register=register)
     assert set(post.states().to_list()) <= {"believed", "exact"}
     assert post.certificate.evidence.residual < 1e-4
-    flu = post.to_frame().filter(pl.col("value") == "flu").with_columns(sex=pl.Series(register["sex"]))
+    flu = post.to_frame().filter(pl.col("value") == "flu").join(pl.DataFrame(register), on="id")
     assert flu.filter(pl.col("sex") == "f")["p"].mean() > flu.filter(pl.col("sex") == "m")["p"].mean()
+
+
+def test_statements_that_contradict_beside_noise_alone_are_told():
+    said = [st.knowledge.known("1", "flu"), st.knowledge.known("1", "HIV")]
+    register = {"id": ["1", "2"], "sex": ["f", "m"]}
+    post = st.infer([noisy([1, 0, 0, 1])], register=register, knowledge=said)
+    assert len(post.contradictions) == 1
+    assert post.states().to_list()[0] == "contradictory"
 
 
 @pytest.mark.parametrize("scale", [0.02, 0.3, 4.0, 1e5])
