@@ -134,7 +134,7 @@ KNOWN = {
     "release.typed": {"stated"},
     "republishing.anonymize": {"given", "blind", "', '.join((*METHODS, DP_COUNTS))"},
     "republishing.budgeted": {"strange[0]", "asked['method']"},
-    "requests.account": {"state.neighbours", "neighbours"},
+    "requests.account": {"under", "neighbours"},
     "republishing.m_invariance": {"code", "people(len(strange))", "have(len(strange))"},
     "republishing.past": {"people(persons)", "have(persons)"},
     "republishing.people": {"message"},

@@ -110,7 +110,7 @@ def test_gaussian_noise(home):
         (["--epsilon", "1", "--domain", "zip="], "--domain takes COLUMN=VALUES"),
         (["--epsilon", "1", "--domain", "none.toml"], "none.toml"),
         (["--epsilon", "1", "--marginal", "zip"], "marginals lists 'zip'"),
-        (["--epsilon", "1", "--marginal", "age:0"], "marginals is a number above 0"),
+        (["--epsilon", "1", "--marginal", "age:0"], "The share of a marginal is a number above 0"),
         (["--epsilon", "1", "--publish-ids"], "means nothing for the method dp-counts"),
     ],
 )

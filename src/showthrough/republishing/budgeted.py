@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from showthrough.anonymizers.noisy_counts import DP_COUNTS, PrivacyBudget, noisy_counts
+from showthrough.anonymizers.noisy_counts import DP_COUNTS, Counting, PrivacyBudget, noisy_counts
 from showthrough.anonymizers.table import Shape
 from showthrough.errors import InputError, ParameterError
 from showthrough.progress import Progress
@@ -34,15 +34,14 @@ def with_differential_privacy(asked: Mapping[str, Any]) -> Release:
     budget = PrivacyBudget.of(*(asked[name] for name in ("epsilon", "delta", "mechanism", "neighbours")))
     tell = Progress.of(asked["progress"])
     tell.stage("counting, and adding noise")
-    return noisy_counts(
+    counting = Counting.of(
         asked["table"],
         roles=(asked["id"], asked["sensitive"], asked["quasi"]),
         domain=asked["domain"],
-        budget=budget,
         marginals=asked["marginals"],
         shape=Shape.of(asked["hierarchies"], None, None, None, asked["missing"]),
-        name=asked["name"],
     )
+    return noisy_counts(counting, budget, name=asked["name"])
 
 
 def refuse_budget(asked: Mapping[str, Any]) -> None:

@@ -65,8 +65,9 @@ def run_account(request: AccountRequest) -> AccountResult:
     account = Account((), neighbours)
     rows = []
     for state in states:
-        if (own := state.account.neighbours) != neighbours:
-            raise InputError(f"{state.name} is an account under {own}, which says nothing under {neighbours}.")
+        name, under = state.name, state.account.neighbours
+        if under != neighbours:
+            raise InputError(f"{name} is an account under {under}, which says nothing under {neighbours}.")
         account = account.adding(*state.account.items)
         rows.append(replace(_row(state.name, state.account.items), fingerprints=tuple(sorted(state.holds))))
     for release in noisy:
