@@ -271,10 +271,5 @@ def test_other_methods_know_no_budget():
         st.anonymize(TABLE, method="dp", sensitive="ill", quasi=["age"], criteria=[st.KAnonymity(2)])
 
 
-def test_history_is_not_looked_at():
-    with pytest.raises(InputError, match="does not look at the history"):
-        made(history=[made()])
-
-
 def test_json_of_a_release_is_plain():
     assert json.loads(json.dumps(made().as_dict()))["parameters"]["epsilon"] == 0.5

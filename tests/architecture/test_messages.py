@@ -136,6 +136,7 @@ KNOWN = {
     "republishing.budgeted": {"strange[0]", "asked['method']"},
     "requests.account": {"under", "neighbours"},
     "republishing.m_invariance": {"code", "people(len(strange))", "have(len(strange))"},
+    "republishing.spending": {"strange[0]"},
     "republishing.past": {"people(persons)", "have(persons)"},
     "republishing.people": {"message"},
     "storage.claim": {"work"},
