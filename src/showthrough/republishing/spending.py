@@ -104,17 +104,22 @@ class Spending:
         )
 
     def _fitting(self, budget: PrivacyBudget, wanted: Wanted, limit: float) -> float | None:
-        """The largest ε of this release that the budget allows, rounded down to three digits."""
+        """The largest ε of this release that the budget allows, to three digits."""
+
+        def fits(epsilon: float) -> bool:
+            try:
+                return self._cost(replace(budget, epsilon=epsilon), wanted).after.epsilon <= limit * (1 + 1e-12)
+            except InputError:  # noise as wide as that is not made
+                return False
+
         low, high = 0.0, budget.epsilon
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            try:
-                fits = self._cost(replace(budget, epsilon=middle), wanted).after.epsilon <= limit
-            except InputError:  # noise as wide as that is not made
-                fits = False
-            low, high = (middle, high) if fits else (low, middle)
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        if fits(nearest := float(f"{high:.3g}")):
+            return nearest
         step = 10.0 ** (math.floor(math.log10(low)) - 2) if low else 1.0
-        return float(f"{math.floor(low / step * (1 + 1e-12)) * step:.3g}") if low else None
+        return float(f"{math.floor(low / step) * step:.3g}") if low else None
 
     def _learned_remark(
         self, bare: Sequence[Release], budget: PrivacyBudget, wanted: Wanted, progress: Progress
