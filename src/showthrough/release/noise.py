@@ -150,10 +150,7 @@ class Noise:
     @property
     def by_replacing(self) -> tuple[float, float]:
         """The ε and δ for tables that differ in one replaced record: twice those of one record more or less."""
-        if self.neighbours == REPLACE_ONE:
-            return self.epsilon, self.delta
-        twice = self.delta * (1 + math.exp(min(self.epsilon, _LARGEST)))
-        return 2 * self.epsilon, min(twice, math.nextafter(1.0, 0.0))
+        return (self.epsilon, self.delta) if self.neighbours == REPLACE_ONE else replaced(self.epsilon, self.delta)
 
     def parameters(self) -> dict[str, Any]:
         """What a release folder says of it, as plain data."""
@@ -227,6 +224,12 @@ def _refuse_gaussian_claims(law: Law, scales: Sequence[float], sensitivity: floa
             f"of {sensitivity:g} δ is at least {least:.3g}.",
             parameters=("epsilon", "delta", "scale", "sensitivity"),
         )
+
+
+def replaced(epsilon: float, delta: float) -> tuple[float, float]:
+    """What a promise for one record more or less is where one is replaced: taken away, and another one added."""
+    twice = delta * (1 + math.exp(min(epsilon, _LARGEST)))
+    return 2 * epsilon, min(twice, math.nextafter(1.0, 0.0))
 
 
 def moved(mechanism: str, neighbours: str) -> float:
