@@ -39,6 +39,7 @@ class AfterContent:
     assumptions: tuple[str, ...]
     whatever: str
     people: pl.DataFrame | None = None
+    others: int = 0  # noisy releases of the history that are not looked at
     made: Origin | None = None
 
     @property
@@ -53,6 +54,11 @@ class AfterContent:
             found.append(
                 f"The releases tie up to {number_of(self.most_changed, 'record')} together, so that odds move by up to "
                 "e to so many times ε."
+            )
+        if self.others:
+            found.append(
+                f"The history has {number_of(self.others, 'noisy release')} more, neither in the probabilities before "
+                "nor in this ε: for all of them together take the ε that `dp account` tells."
             )
         return (*found, f"Beside any other knowledge: {self.whatever[0].lower()}{self.whatever[1:]}")
 

@@ -29,7 +29,7 @@ from showthrough.republishing.tied import joint
 _HALVINGS = 12  # of the search for an ε that fits
 _SECONDS = 60.0  # for d of everybody, by worlds
 _SURE = 0.9
-Wanted = Sequence[tuple[tuple[str, ...], float]]
+TablesAsked = Sequence[tuple[tuple[str, ...], float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Spending:
         """The releases of the history that carry noise."""
         return [release for release in self.history if release.noise is not None]
 
-    def remarks(self, budget: PrivacyBudget, wanted: Wanted, progress: Progress) -> tuple[Remark, ...]:
+    def remarks(self, budget: PrivacyBudget, wanted: TablesAsked, progress: Progress) -> tuple[Remark, ...]:
         """What the publisher is told of the whole; raises `PolicyError` where the budget does not allow the release."""
         if not self.history and self.policy is None:
             return ()
@@ -74,7 +74,7 @@ class Spending:
             found.append(self._learned_remark(bare, budget, wanted, progress))
         return tuple(found)
 
-    def _cost(self, budget: PrivacyBudget, wanted: Wanted) -> NextCost:
+    def _cost(self, budget: PrivacyBudget, wanted: TablesAsked) -> NextCost:
         """What the noisy releases cost before and after this one, at the δ that is allowed or that they claim."""
         relations = {release.noise.neighbours for release in self.noisy if release.noise is not None}
         common = budget.neighbours if relations <= {budget.neighbours} else REPLACE_ONE
@@ -88,7 +88,7 @@ class Spending:
         """The δ that all noisy releases and this one claim."""
         return math.fsum([budget.delta, *(r.noise.delta for r in self.noisy if r.noise is not None)])
 
-    def _refuse_over(self, cost: NextCost, budget: PrivacyBudget, wanted: Wanted) -> None:
+    def _refuse_over(self, cost: NextCost, budget: PrivacyBudget, wanted: TablesAsked) -> None:
         """Refuse what the policy does not allow, with an ε that it would."""
         limit = None if self.policy is None else self.policy.epsilon
         if limit is None or cost.after.epsilon <= limit * (1 + 1e-12):
@@ -103,7 +103,7 @@ class Spending:
             parameters=("epsilon",),
         )
 
-    def _fitting(self, budget: PrivacyBudget, wanted: Wanted, limit: float) -> float | None:
+    def _fitting(self, budget: PrivacyBudget, wanted: TablesAsked, limit: float) -> float | None:
         """The largest ε of this release that the budget allows, to three digits."""
 
         def fits(epsilon: float) -> bool:
@@ -122,7 +122,7 @@ class Spending:
         return float(f"{math.floor(low / step) * step:.3g}") if low else None
 
     def _learned_remark(
-        self, bare: Sequence[Release], budget: PrivacyBudget, wanted: Wanted, progress: Progress
+        self, bare: Sequence[Release], budget: PrivacyBudget, wanted: TablesAsked, progress: Progress
     ) -> Remark:
         """How far all noisy releases together can move what readers of the others believe of everybody."""
         account = Account.of(self.noisy, neighbours=REPLACE_ONE).adding(*_tables(budget, wanted, REPLACE_ONE))
@@ -136,7 +136,7 @@ class Spending:
         return _learned(found)
 
 
-def _tables(budget: PrivacyBudget, wanted: Wanted, neighbours: str) -> list[Mechanism]:
+def _tables(budget: PrivacyBudget, wanted: TablesAsked, neighbours: str) -> list[Mechanism]:
     """The tables of the release as items of an account."""
     shifts = (1.0, 1.0) if neighbours == REPLACE_ONE else (1.0,)
     return [Mechanism(budget.mechanism, table.scale, shifts) for table in budget.shared(wanted)]

@@ -83,7 +83,9 @@ class AfterResult:
 
     def content(self) -> AfterContent:
         """What is told to the audience of the request."""
-        return replace(after_content(self.after, internal=self.request.audience == "internal"), made=self.made)
+        noisy = sum(r.noise is not None for r in self.posterior.releases) - (self.request.noisy is not None)
+        told = after_content(self.after, internal=self.request.audience == "internal")
+        return replace(told, others=noisy, made=self.made)
 
 
 def run_after(request: AfterRequest, progress: Progress | Callable[[str], None] | None = None) -> AfterResult:
