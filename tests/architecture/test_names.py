@@ -13,6 +13,8 @@ ASKED = ("attacks", "requests.attack_entries")
 
 # Files that are one concept on several floors: the command, its use case, the content that is told, the work itself.
 FILES = {
+    "after": {"cli.after", "requests.after", "report.after"},
+    "meaning": {"dp.meaning", "requests.meaning", "report.meaning"},
     "account": {"requests.account", "report.account", "dp.account"},
     "attack": {"cli.attack", "requests.attack"},
     "audit": {"cli.audit", "requests.audit", "auditing.audit"},

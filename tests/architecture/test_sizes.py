@@ -14,7 +14,7 @@ LINES_OF_A_FUNCTION = 60
 PARAMETERS = 7
 
 # A command declares its options as parameters, and the words of their help are most of its lines.
-COMMANDS = ("cli.audit.audit", "cli.explain.explain", "cli.check.check", "cli.publish.publish")
+COMMANDS = ("cli.audit.audit", "cli.after.after", "cli.explain.explain", "cli.check.check", "cli.publish.publish")
 
 LONG_FUNCTIONS = {
     **dict.fromkeys(COMMANDS, "a command with its options"),

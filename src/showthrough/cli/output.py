@@ -20,6 +20,7 @@ from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_
 from showthrough.errors import InputError
 from showthrough.numerals import many
 from showthrough.report import attack_terminal, check_terminal, person_terminal, publish_terminal, terminal
+from showthrough.report.after import show_after
 from showthrough.report.compared import comparison_json, show_comparison
 from showthrough.report.formats import Judgement
 from showthrough.report.junit import junit
@@ -33,6 +34,7 @@ from showthrough.table.spreadsheets import escaped
 if TYPE_CHECKING:
     from showthrough.policy.decision import Verdict
     from showthrough.report.check import CheckContent
+    from showthrough.requests.after import AfterResult
     from showthrough.requests.attack import AttackResult
     from showthrough.requests.attack_all import AllAttacks
     from showthrough.requests.audit import AuditResult
@@ -287,3 +289,18 @@ def deliver_person(result: ExplainResult, json: str | None, *, quiet: bool) -> N
         person_terminal.show_person(out(), told)
     if json is not None:
         write_together([(Path(json), as_json(told.as_dict()), True)])
+
+
+def deliver_after(result: AfterResult, json: str | None, people: Path | None, *, quiet: bool, raw: bool) -> None:
+    """Counts to the terminal, or JSON; everybody's intervals to a private file. All files appear together."""
+    told = result.content()
+    if json == "-":
+        print_bytes(as_json(told.as_json()))
+    elif not quiet:
+        show_after(out(), told)
+    sys.stdout.flush()
+    files = [] if json in (None, "-") else [(Path(str(json)), as_json(told.as_json()), told.people is not None)]
+    rows = result.after.people
+    write_together(files, None if people is None else (people, [rows if raw else escaped(rows)]))
+    if people is not None and not quiet:
+        say(f"{people} names persons: keep it private.")
