@@ -9,7 +9,7 @@ from __future__ import annotations
 import typer
 
 from showthrough import __version__
-from showthrough.cli import attack, audit, check, ci, compare, demo, dp, explain, policy, publish
+from showthrough.cli import attack, audit, check, ci, compare, demo, dp, explain, policy, publish, reproduce
 from showthrough.cli.listing import WithLists
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command("audit", cls=WithLists)(audit.audit)
 app.command("check")(check.check)
 app.command("publish")(publish.publish)
 app.command("compare")(compare.compare)
+app.command("reproduce")(reproduce.reproduce)
 app.command("explain")(explain.explain)
 app.command("ci")(ci.ci)
 app.add_typer(policy.app, name="policy")

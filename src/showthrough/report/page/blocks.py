@@ -49,6 +49,12 @@ class Chart:
     legend: tuple[tuple[str, str], ...] = ()  # (kind of mark, word)
     summary: str = "The same as a table"
     scrolls: bool = False
+    key: str = ""  # tells charts of one name apart
+
+    @property
+    def place(self) -> str:
+        """What the chart is called on its page."""
+        return self.key or self.name
 
 
 @dataclass(frozen=True)
@@ -191,4 +197,4 @@ class PageContent:
     def charts(self) -> dict[str, Chart]:
         """Every chart by its name."""
         found = [block for part in self.sections for block in part.blocks if isinstance(block, Chart)]
-        return {chart.name: chart for chart in ([self.states] if self.states else []) + found}
+        return {chart.place: chart for chart in ([self.states] if self.states else []) + found}
