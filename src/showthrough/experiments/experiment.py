@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 from showthrough.experiments.study_data import StudyData
 from showthrough.progress import Progress
-from showthrough.report.reproduction import Taken, Reproduced
+from showthrough.report.reproduction import Reproduced, Taken
 from showthrough.table.entries import Entries
 
 

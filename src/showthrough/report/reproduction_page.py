@@ -9,7 +9,7 @@ from showthrough.report import html
 from showthrough.report.charts import drawing
 from showthrough.report.page.blocks import Bullets, Chart, Code, PageBlock, PlainTable, Section
 from showthrough.report.page.wording import cut
-from showthrough.report.reproduction import Taken, Reproduced, ReproductionContent, claims_table
+from showthrough.report.reproduction import Reproduced, ReproductionContent, Taken, claims_table
 
 
 @dataclass(frozen=True)
