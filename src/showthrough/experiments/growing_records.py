@@ -214,8 +214,8 @@ def _too_few(records: int, paper: int) -> str:
     least = records + 2 * records - 2 * records // 5
     return (
         f"Even with the same persons in both releases, groups of 5 different values make {many(least)} independent "
-        f"constraints, {many(least - paper)} more. Groups of 3 with {100 * (10 / 3 - paper / records):.0f} % common records would give the "
-        "paper's count; l and the overlap are not stated for this figure."
+        f"constraints, {many(least - paper)} more. Groups of 3 with {100 * (10 / 3 - paper / records):.0f} % common "
+        "records would give the paper's count; l and the overlap are not stated for this figure."
     )
 
 
