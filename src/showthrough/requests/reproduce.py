@@ -77,7 +77,8 @@ def run_reproduce(
     wanted = [request.figure] if request.figure is not None else list(experiment.figures)
     data = StudyData.synthetic() if request.quick else StudyData.found(request.data)
     kinds = [experiment.figures[name] for name in wanted]
-    read = data.files(list(dict.fromkeys(name for kind in kinds for name in kind.reads)))
+    names = list(dict.fromkeys(name for kind in kinds for name in kind.reads))
+    read = data.files(names)
     runs = [timed(kind.quick() if request.quick else kind(), data, tell, request.seed) for kind in kinds]
     return ReproduceResult(
         ReproductionContent(
@@ -86,7 +87,7 @@ def run_reproduce(
             says=experiment.says,
             figures=tuple(found for found, _ in runs),
             effort=tuple(effort for _, effort in runs),
-            data=data.said if read or data.folder is None else "none but the paper's own examples.",
+            data=data.said(names),
             seed=request.seed,
             quick=request.quick,
             machine=_machine(),
