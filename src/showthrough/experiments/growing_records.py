@@ -33,6 +33,11 @@ PAPER = {  # records: memory in MB, minutes, variables, constraints
 }  # fmt: skip
 RUNS = 3  # of which the fastest counts
 _MB = 1e6
+SETTINGS = (
+    "The first three of the paper's columns grow by exactly 19\u202f200 = 16 × 1\u202f200, as if each of 1\u202f200 "
+    "more persons had 16 values (education has 16) and no zero were removed; from 4\u202f800 on zeros are removed. The "
+    "columns are not one setting."
+)
 
 
 @dataclass(frozen=True)
@@ -109,9 +114,7 @@ class GrowingRecords(PaperFigure):
                 "Variables by records", "11\u202f237 to 49\u202f637, falling between 3\u202f600 and 4\u202f800",
                 f"{_ends(sizes['variables'])}, never falling",
                 False,
-                why="The first three of the paper's columns grow by exactly 19\u202f200 = 16 × 1\u202f200, as if each of "
-                "1\u202f200 more persons had 16 values (education has 16) and no zero were removed; from 4\u202f800 on zeros are "
-                f"removed. The columns are not one setting.{_fitting(fits)}",
+                why=f"{SETTINGS}{_fitting(fits)}",
             ),
             PaperClaim(
                 "Constraints grow with records", "2\u202f921 to 19\u202f121",
