@@ -29,7 +29,7 @@ from showthrough.progress import Progress
 from tests.cli.running import run
 
 ROWS = [
-    "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Own-child, White, Male, 2174, 0, 40, Cuba, <=50K",
+    "39, State-gov, 7516, Bachelors, 13, Never-married, Adm-clerical, Own-child, White, Male, 214, 0, 40, Cuba, <=50K",
     "54, ?, 180211, Some-college, 10, Married, ?, Husband, Asian, Male, 0, 0, 60, South, >50K",
 ]
 TRAIN = "".join(f"{row}\n" for row in [*ROWS, ""]).encode()

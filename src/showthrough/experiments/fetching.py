@@ -1,7 +1,7 @@
 """Raw files from the network or a folder, checked, as the tables that experiments read. The package's only way out.
 
-Nothing is sent but the request for a file that the user asked for by name. Servers may point to another place, over http
-and https alone.
+Nothing is sent but the request for a file that the user asked for by name. Servers may point elsewhere, over http and
+https alone.
 """
 
 from __future__ import annotations

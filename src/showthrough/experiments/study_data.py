@@ -84,7 +84,7 @@ class StudyData:
         assert self.folder is not None
         path = self.folder / PLACES[name]
         if not path.is_file():
-            how = _BY_HAND if name in NUMERIC else f"`showthrough data fetch {name}` downloads it"
+            how = _BY_HAND if name in NUMERIC else f"showthrough data fetch {name} downloads it"
             raise FileError(
                 f"There is no {PLACES[name]} in {self.folder}: {how}; data= names another folder.", parameters=("data",)
             )

@@ -19,6 +19,7 @@ from showthrough.report.origin import Origin
 from showthrough.report.reproduction import ReproductionContent
 from showthrough.report.reproduction_page import chart_file, reproduction_page
 from showthrough.report.reproduction_terminal import chart_files, reproduction_markdown
+from showthrough.storage.system import unwritable
 from showthrough.table.entries import Entries, between
 
 
@@ -97,11 +98,18 @@ def run_reproduce(
 
 
 def check_folder(folder: Path) -> None:
-    """Say before the work that its files cannot be written."""
+    """Say before the work that its files cannot be written; nothing is made yet."""
+    place = next(above for above in (folder, *folder.absolute().parents) if os.path.lexists(above))
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        raise FileError(f"{folder} cannot be written: {place.name or place} is no folder, or not ours to write in.")
+
+
+def make_folder(folder: Path) -> None:
+    """The folder for the files, once there are some."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise FileError(f"{folder} cannot be made: name a folder that can be.") from None
+    except OSError as problem:
+        raise unwritable(folder, problem) from None
 
 
 def _machine() -> str:
