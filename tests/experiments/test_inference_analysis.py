@@ -7,11 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from showthrough.criteria.l_diversity import FrequencyLDiversity
 from showthrough.experiments.expected import Band, bands
 from showthrough.experiments.growing_records import PAPER, counts_of, explaining
 from showthrough.experiments.independent_releases import IndependentReleases, where
 from showthrough.experiments.study_data import StudyData
-from showthrough.experiments.two_releases import draw, eligible, guided, independent_pair, together
+from showthrough.experiments.two_releases import anatomized, draw, eligible, guided, independent_pair, together
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 TABLE = StudyData.synthetic().table("adult")
@@ -37,6 +38,16 @@ def test_education_cannot_be_5_diverse():
     assert eligible(TABLE["education"], 3)
     assert not eligible(TABLE["education"], 5)
     assert eligible(TABLE["occupation"], 5)
+
+
+def test_a_draw_with_a_value_too_often_loses_few_records():
+    short = []
+    for seed in range(20):
+        made = anatomized(TABLE[draw(TABLE.height, 720, 0, seed).second], "education", 3, name="D", seed=seed)
+        assert FrequencyLDiversity(3).check(made).holds
+        short.append(720 - made.groups().height)
+    assert 0 < max(short) < 0.2 * 720
+    assert min(short) == 0
 
 
 def test_more_common_records_leave_less_and_small_groups_least():
