@@ -5,11 +5,13 @@ A new experiment is one file per figure (a `PaperFigure`), a row in `EXPERIMENTS
 
 from __future__ import annotations
 
+from showthrough.experiments.colouring_grid import ColouringGrid
 from showthrough.experiments.diverse_partitions import DiversePartitions
 from showthrough.experiments.experiment import Experiment
 from showthrough.experiments.independent_releases import IndependentReleases
 from showthrough.experiments.intersection_breach import IntersectionBreach
 from showthrough.experiments.partition_sizes import AnonymityDrop, PartitionSizes
+from showthrough.experiments.proximity_examples import ProximityExample
 
 EXPERIMENTS: dict[str, Experiment] = {
     one.name: one
@@ -26,6 +28,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "KDD 2008.",
             says="What two independent releases of overlapping populations give away by the values they have in common",
             figures={"1": IntersectionBreach, "2": PartitionSizes, "3": AnonymityDrop, "4": DiversePartitions},
+        ),
+        Experiment(
+            name="xcolor",
+            paper="Wang, Liu: XColor: Protecting General Proximity Privacy. ICDE 2010.",
+            says="Groups without near values: the paper's example, and where it can be had on numbers of real tables",
+            figures={"1": ProximityExample, "": ColouringGrid},
         ),
     )
 }
