@@ -8,10 +8,13 @@ from __future__ import annotations
 from showthrough.experiments.colouring_grid import ColouringGrid
 from showthrough.experiments.diverse_partitions import DiversePartitions
 from showthrough.experiments.experiment import Experiment
+from showthrough.experiments.growing_records import GrowingRecords
+from showthrough.experiments.guided_releases import GuidedReleases
 from showthrough.experiments.independent_releases import IndependentReleases
 from showthrough.experiments.intersection_breach import IntersectionBreach
 from showthrough.experiments.partition_sizes import AnonymityDrop, PartitionSizes
 from showthrough.experiments.proximity_examples import ProximityExample
+from showthrough.experiments.shared_records import SharedRecords
 
 EXPERIMENTS: dict[str, Experiment] = {
     one.name: one
@@ -20,7 +23,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             name="inference-analysis",
             paper="Wang, Zhu, Du, Teng: Inference Analysis in Privacy-Preserving Data Re-publishing. ICDM 2008.",
             says="What two releases of one table tell together: maximum entropy over both, beside each alone",
-            figures={"2": IndependentReleases},
+            figures={"2": IndependentReleases, "3": GuidedReleases, "4": SharedRecords, "5": GrowingRecords},
         ),
         Experiment(
             name="composition-attacks",

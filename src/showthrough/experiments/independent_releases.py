@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ import polars as pl
 from showthrough.experiments.expected import Band, bands
 from showthrough.experiments.experiment import PaperFigure
 from showthrough.experiments.study_data import StudyData
-from showthrough.experiments.two_releases import JointView, anatomized, draw, eligible, together
+from showthrough.experiments.two_releases import eligible, overlap_grid
 from showthrough.numerals import many
 from showthrough.progress import Progress
 from showthrough.report.page.blocks import Chart
@@ -25,7 +25,6 @@ from showthrough.report.page.wording import listed
 from showthrough.report.reproduction import PaperClaim, Reproduced, ResultTable, drawn_table, shown
 
 NAME = "inference-analysis"
-SHOWN = 3  # overlaps in the bars, evenly over the grid
 _LOW, _HIGH = "least_overlap", "most_overlap"
 
 
@@ -40,67 +39,40 @@ class IndependentReleases(PaperFigure):
     records: int = 7200
     diversities: tuple[int, ...] = (2, 3, 5)
     overlaps: tuple[int, ...] = (6000, 4800, 3600, 2400, 1200, 600, 0)
+    drawn: tuple[int, ...] = (6000, 3600, 1200)
+    """The overlaps in the bars."""
     sensitive: tuple[str, ...] = ("occupation", "education")
     draws: int = 5
 
     @classmethod
     def quick(cls) -> Self:
         """A tenth of the records."""
-        return cls(records=720, overlaps=(600, 360, 120, 0), draws=2)
+        return cls(records=720, overlaps=(600, 360, 120, 0), drawn=(600, 360, 120), draws=2)
 
     def run(self, data: StudyData, progress: Progress, seed: int) -> Reproduced:
         """The whole grid."""
-        table, cells, refused = data.table("adult"), [], []
-        wanted = list(product(self.sensitive, self.diversities, self.overlaps))
+        table = data.table("adult")
         progress.stage("two releases, made independently")
-        for at, (column, l, overlap) in enumerate(wanted):
-            progress.count(at, len(wanted))
-            if eligible(table[column], l):
-                cells.append(self._cell(table, column, l, overlap, seed))
-            elif (column, l) not in refused:
-                refused.append((column, l))
-        grid = pl.DataFrame(cells)
+        settings = [(column, l) for column in self.sensitive for l in self.diversities]
+        refused = [(column, l) for column, l in settings if not eligible(table[column], l)]
+        wanted = [(column, l, n) for column, l in settings if (column, l) not in refused for n in self.overlaps]
+        grid = overlap_grid(table, wanted, records=self.records, draws=self.draws, seed=seed, tell=progress)
         full = self == type(self)()
         ranges = where(grid, bands(NAME, "2")["paper"])
         return Reproduced(
             NAME, "2", self.title,
             tables=(self._bars(grid), _grid_table(grid), _ranges_table(ranges)),
             claims=(*_drop_claims(grid, ranges), _nats(grid), *([_own(grid)] if full else [])),
-            charts=(_bar_chart(grid, self._chosen()), _grid_chart(grid)),
+            charts=(_bar_chart(grid, self.drawn), _grid_chart(grid)),
             notes=(*_refusals(refused, table), *NOTES),
         )  # fmt: skip
 
-    def _cell(self, table: pl.DataFrame, column: str, l: int, overlap: int, seed: int) -> dict[str, Any]:
-        """Means over the draws, and how far they lie apart."""
-        found: list[JointView] = []
-        for k in range(self.draws):
-            rows = draw(table.height, self.records, overlap, seed + k)
-            pair = [
-                anatomized(table[part], column, l, name=f"D{n + 1}", seed=1000 * (seed + k) + n)
-                for n, part in enumerate((rows.first, rows.second))
-            ]
-            found.append(together(pair, of=1))
-        drops = [one.drop + 0.0 for one in found]
-        return {
-            "sensitive": column, "l": l, "overlap": overlap,
-            "single_nats": float(np.mean([one.single for one in found])),
-            "both_nats": float(np.mean([one.both for one in found])),
-            "drop": float(np.mean(drops)), "least_drop": min(drops), "most_drop": max(drops),
-            "certain": float(np.mean([one.certain / one.persons for one in found])),
-            "exact": all(str(one.certificate.status) == "exact" for one in found),
-        }  # fmt: skip
-
-    def _chosen(self) -> list[int]:
-        """A few overlaps for the bars."""
-        some = [overlap for overlap in self.overlaps if overlap]
-        return [some[k] for k in np.linspace(0, len(some) - 1, min(SHOWN, len(some))).round().astype(int)]
-
     def _bars(self, grid: pl.DataFrame) -> ResultTable:
-        chosen = grid.filter(pl.col("overlap").is_in(self._chosen()))
+        chosen = grid.filter(pl.col("overlap").is_in(self.drawn))
         wide = chosen.pivot(
             "overlap", index=["sensitive", "l", "single_nats"], values="both_nats", aggregate_function="first"
         )
-        named = wide.rename({str(n): f"two_releases_{n}_shared" for n in self._chosen()})
+        named = wide.rename({str(n): f"two_releases_{n}_shared" for n in self.drawn})
         formats = dict.fromkeys(named.columns[2:], "count")
         note = "Nats, summed over the persons of the second release; single_nats is that release alone."
         return ResultTable("figure-2", "Maximum entropy of one release and of two", named, formats, note=note)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +14,7 @@ from showthrough.criteria.l_diversity import FrequencyLDiversity
 from showthrough.experiments.study_data import ID
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.infer import infer
+from showthrough.progress import Progress
 from showthrough.release.release import Release
 from showthrough.republishing.anonymize import anonymize
 from showthrough.table.arrays import Ints
@@ -50,11 +53,11 @@ def anatomized(table: pl.DataFrame, sensitive: str, l: int, *, name: str, seed: 
     )  # fmt: skip
 
 
-def guided(table: pl.DataFrame, sensitive: str, l: int, first: Release, *, seed: int) -> Release:
+def guided(table: pl.DataFrame, sensitive: str, first: Release, *, l: int, repair: str, seed: int) -> Release:
     """A release that keeps the groups of the first and fills the places of those who left."""
     return anonymize(
         table.select(ID, _QUASI, sensitive), method="anatomy", id=ID, sensitive=sensitive, quasi=[_QUASI],
-        criteria=[FrequencyLDiversity(l)], strategy="history-guided", repair="report", history=[first], hold_back=True,
+        criteria=[FrequencyLDiversity(l)], strategy="history-guided", repair=repair, history=[first], hold_back=True,
         accept_violations=True, publish_ids=True, name="D2", seed=seed,
     )  # fmt: skip
 
@@ -67,6 +70,7 @@ class JointView:
     single: float
     both: float
     certain: int
+    certain_here_only: int
     certificate: Certificate
 
     @property
@@ -76,13 +80,50 @@ class JointView:
 
 
 def together(releases: list[Release], of: int) -> JointView:
-    """What both releases tell of the persons of one of them."""
+    """What both releases tell of the persons of one of them; some of them may be in no other."""
     alone, joint = infer([releases[of]]), infer(releases)
+    others = pl.concat([one.groups()["id"] for k, one in enumerate(releases) if k != of])
     here = joint.ids.is_in(alone.ids.implode()).to_numpy()
+    only = here & ~joint.ids.is_in(others.implode()).to_numpy()
     return JointView(
         persons=alone.ids.len(),
         single=alone.entropy,
         both=float(joint.entropies()[here].sum()),
         certain=int(joint.certain()[here].sum()),
+        certain_here_only=int(joint.certain()[only].sum()),
         certificate=joint.certificate,
     )
+
+
+def overlap_grid(
+    table: pl.DataFrame, wanted: Sequence[tuple[str, int, int]], *, records: int, draws: int, seed: int, tell: Progress
+) -> pl.DataFrame:
+    """Two releases made independently, for each sensitive column, l and overlap: means over the draws."""
+    rows: list[dict[str, Any]] = []
+    for at, (column, l, overlap) in enumerate(wanted):
+        tell.count(at, len(wanted))
+        found = [_independent(table, column, l, overlap, records, seed + k) for k in range(draws)]
+        falls = [one.drop + 0.0 for one in found]
+        rows.append({
+            "sensitive": column, "l": l, "overlap": overlap,
+            "single_nats": float(np.mean([one.single for one in found])),
+            "both_nats": float(np.mean([one.both for one in found])),
+            "drop": float(np.mean(falls)), "least_drop": min(falls), "most_drop": max(falls),
+            "certain": float(np.mean([one.certain / one.persons for one in found])),
+            "exact": all(str(one.certificate.status) == "exact" for one in found),
+        })  # fmt: skip
+    tell.count(len(wanted), len(wanted))
+    return pl.DataFrame(rows)
+
+
+def _independent(table: pl.DataFrame, column: str, l: int, overlap: int, records: int, seed: int) -> JointView:
+    return together(independent_pair(table, column, l, overlap=overlap, records=records, seed=seed), of=1)
+
+
+def independent_pair(
+    table: pl.DataFrame, column: str, l: int, *, overlap: int, records: int, seed: int
+) -> list[Release]:
+    """Two releases of tables that share so many records, each made without a look at the other."""
+    rows = draw(table.height, records, overlap, seed)
+    parts = enumerate((rows.first, rows.second))
+    return [anatomized(table[part], column, l, name=f"D{n + 1}", seed=1000 * seed + n) for n, part in parts]

@@ -74,7 +74,7 @@ def shown(cell: Any, how: str = "") -> str:
     if not isinstance(cell, (int, float)):
         return str(cell)
     if how == "percent":
-        return f"{100 * cell + 0.0:.1f}{THIN}%"
+        return f"{100 * cell:z.1f}{THIN}%"
     if how == "count" or (not how and isinstance(cell, int)):
         return many(cell)
     return f"{cell:{'.3g' if how in ('', 'number') else how}}"

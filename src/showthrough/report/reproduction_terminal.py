@@ -1,4 +1,4 @@
-"""A reproduced experiment on a terminal, and as Markdown: the paper's claims beside ours, then the tables."""
+"""A reproduced experiment on a terminal (claims and the first table), and as Markdown (everything)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ def show_reproduction(console: Console, told: ReproductionContent) -> None:
         for claim in one.claims:
             if claim.why:
                 console.print(words(f"• {claim.what}: {claim.why}"))
-        for table in one.tables:
-            console.print()
-            console.print(_table(table))
+        console.print()
+        console.print(_table(one.tables[0]))
+        if further := [table.title for table in one.tables[1:]]:
+            console.print(words(f"In the files as well: {'; '.join(further)}.", "dim"))
         for note in one.notes:
             console.print(words(f"• {note}"))
         console.print(words(f"Took {effort}.", "dim"))
