@@ -14,6 +14,7 @@ from showthrough.experiments.independent_releases import IndependentReleases
 from showthrough.experiments.intersection_breach import IntersectionBreach
 from showthrough.experiments.partition_sizes import AnonymityDrop, PartitionSizes
 from showthrough.experiments.proximity_examples import ProximityExample
+from showthrough.experiments.publishing_courses import PublishingCourses
 from showthrough.experiments.shared_records import SharedRecords
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -37,6 +38,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             paper="Wang, Liu: XColor: Protecting General Proximity Privacy. ICDE 2010.",
             says="Groups without near values: the paper's example, and where it can be had on numbers of real tables",
             figures={"1": ProximityExample, "": ColouringGrid},
+        ),
+        Experiment(
+            name="beyond",
+            paper="No paper's: the histories of all of them, by groups, with a look at the past, and with noise.",
+            says="Why the joint view matters: ten releases, each harmless alone, by five ways to publish",
+            figures={"": PublishingCourses},
         ),
     )
 }
