@@ -7,7 +7,7 @@ at earlier releases remembers them. What readers learn comes from `comparing/cou
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class _Republishing:
 
 
 @dataclass(frozen=True)
-class Step:
+class CourseStep:
     """What readers of the first so many releases know, what they know of the newest alone, and what that one costs."""
 
     together: Learned
@@ -102,7 +102,7 @@ class Course:
 
     name: str
     kind: str
-    steps: tuple[Step, ...]
+    steps: tuple[CourseStep, ...]
     epsilon: float | None = None
     words: str = ""
     refused: str = ""
@@ -152,7 +152,8 @@ class Histories:
         """Counts with the noise whose queries err as much as those of another way to publish."""
         like = (other.name, float(other.error or 0.0))
         name = f"noise as exact as {other.name}"
-        return self._course(NOISE, name, lambda: self._series(matched(self.asked, self.parts[0], like, self.workload)))
+        found = self._course(NOISE, name, lambda: self._series(matched(self.asked, self.parts[0], like, self.workload)))
+        return found if found.epsilon is None else replace(found, name=f"noise, ε = {found.epsilon:.3g}, as exact")
 
     def _series(self, option: Option) -> Series:
         return series(self.asked, option, self.parts, self.seed, self.progress)
@@ -167,12 +168,12 @@ class Histories:
             return Course(name, kind, (), refused=problem.shareable)
         return Course(made.option.name, kind, steps, made.option.epsilon, made.option.words)
 
-    def _step(self, made: Series, many: int) -> Step:
+    def _step(self, made: Series, many: int) -> CourseStep:
         self.progress.stage(f"{made.option.name}: {many} of {len(self.parts)} releases")
         newest, rows = made.releases[many - 1], self.parts[many - 1]
         one = Series(made.option, (newest,), (made.members[many - 1],))
         quiet = self.progress.silent()
-        return Step(
+        return CourseStep(
             learned(self.asked, made, many, self.seconds, quiet),
             learned(self.asked, one, 1, self.seconds, quiet),
             pl.concat([part[ID] for part in self.parts[:many]]).n_unique(),

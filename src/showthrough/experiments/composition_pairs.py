@@ -59,7 +59,7 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class Setting:
+class PairSetting:
     """A scenario on two parts of so many rows of a table, with so many persons in both."""
 
     table: str
@@ -75,7 +75,7 @@ class Setting:
 
 
 @dataclass(eq=False)
-class Population:
+class StudiedPopulation:
     """Everybody, and releases of parts, each made once."""
 
     name: str
@@ -84,7 +84,7 @@ class Population:
     made: dict[Any, Release] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: StudyData, name: str) -> Population:
+    def of(cls, data: StudyData, name: str) -> StudiedPopulation:
         """A table of the study with its hierarchies."""
         table = data.table(name).with_columns(pl.col(AGE).cast(pl.Int64))
         return cls(name, table, hierarchies(name, [c for c in quasi(name, table) if c != AGE]))
@@ -99,11 +99,11 @@ class Population:
         """The columns that are generalized."""
         return quasi(self.name, self.table)
 
-    def pair(self, setting: Setting, seed: int) -> list[Release]:
+    def pair(self, setting: PairSetting, seed: int) -> list[Release]:
         """Both releases of a setting."""
         return [self._release(setting, which, seed) for which in (0, 1)]
 
-    def _release(self, setting: Setting, which: int, seed: int) -> Release:
+    def _release(self, setting: PairSetting, which: int, seed: int) -> Release:
         own = setting.scenario
         key = (setting.rows, setting.both, seed, which, own.schemes[which], own.k, own.criterion)
         if key not in self.made:
@@ -142,26 +142,26 @@ class Population:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredPairs:
     """Settings measured on tables of a study: means over draws, told one by one."""
 
     data: StudyData
     draws: int
     seed: int
     progress: Progress
-    people: dict[str, Population] = field(default_factory=dict)
+    people: dict[str, StudiedPopulation] = field(default_factory=dict)
 
-    def population(self, name: str) -> Population:
+    def population(self, name: str) -> StudiedPopulation:
         """Read once."""
         if name not in self.people:
-            self.people[name] = Population.of(self.data, name)
+            self.people[name] = StudiedPopulation.of(self.data, name)
         return self.people[name]
 
     def most(self, name: str, both: int) -> int:
         """How many rows two parts can have that share so many persons."""
         return (self.population(name).table.height + both) // 2
 
-    def grid(self, settings: Sequence[Setting], *, beyond: bool = False) -> pl.DataFrame:
+    def grid(self, settings: Sequence[PairSetting], *, beyond: bool = False) -> pl.DataFrame:
         """One row for each setting; ``beyond`` adds what counts of all groups tell, where sets tell nothing."""
         rows = []
         for at, setting in enumerate(settings):
@@ -175,7 +175,7 @@ class Measured:
         return pl.DataFrame(rows)
 
 
-def _named(setting: Setting) -> dict[str, Any]:
+def _named(setting: PairSetting) -> dict[str, Any]:
     own = setting.scenario
     criterion = "" if own.criterion is None else str(own.criterion).partition(" (")[0]
     return {

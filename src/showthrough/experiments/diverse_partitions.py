@@ -19,9 +19,9 @@ from showthrough.experiments.composition_pairs import (
     NAME,
     ORDERED,
     STRICT,
-    Measured,
+    MeasuredPairs,
+    PairSetting,
     Scenario,
-    Setting,
 )  # fmt: skip
 from showthrough.experiments.expected import bands
 from showthrough.experiments.experiment import PaperFigure
@@ -63,7 +63,7 @@ class DiversePartitions(PaperFigure):
 
     def run(self, data: StudyData, progress: Progress, seed: int) -> Reproduced:
         """Every definition at one size, then three of them at several."""
-        measured = Measured(data, self.draws, seed, progress)
+        measured = MeasuredPairs(data, self.draws, seed, progress)
         progress.stage("k-anonymity, l-diversity and t-closeness")
         criteria: list[Any] = [None, *map(EntropyLDiversity, self.ls), *map(TCloseness, self.ts)]
         grid = measured.grid([self._setting(self.rows, scheme, own) for scheme in SCHEMES for own in criteria])
@@ -82,8 +82,8 @@ class DiversePartitions(PaperFigure):
             notes=NOTES,
         )  # fmt: skip
 
-    def _setting(self, rows: int, scheme: str, criterion: Any) -> Setting:
-        return Setting("ipums", rows, self.both, Scenario.both(scheme, self.k, criterion))
+    def _setting(self, rows: int, scheme: str, criterion: Any) -> PairSetting:
+        return PairSetting("ipums", rows, self.both, Scenario.both(scheme, self.k, criterion))
 
     def _partition(self, sizes: pl.DataFrame, criterion: str, letter: str, *, full: bool) -> PaperClaim:
         """One average partition of the paper, beside every scheme and size."""

@@ -16,9 +16,9 @@ from showthrough.experiments.composition_pairs import (
     RELAXED,
     STRICT,
     TITLES,
-    Measured,
+    MeasuredPairs,
+    PairSetting,
     Scenario,
-    Setting,
 )  # fmt: skip
 from showthrough.experiments.expected import bands
 from showthrough.experiments.experiment import PaperFigure
@@ -57,17 +57,17 @@ class PartitionSizes(PaperFigure):
 
     def run(self, data: StudyData, progress: Progress, seed: int) -> Reproduced:
         """The grid over k, then over sizes."""
-        measured = Measured(data, self.draws, seed, progress)
+        measured = MeasuredPairs(data, self.draws, seed, progress)
         most = {name: measured.most(name, self.both) for name in TITLES}
         progress.stage("sizes of partitions by k")
         cases = [(t, scheme, k) for t in TITLES for scheme in SCHEMES for k in self.ks]
         grid = measured.grid(
-            [Setting(t, min(self.rows, most[t]), self.both, Scenario.both(scheme, k)) for t, scheme, k in cases]
+            [PairSetting(t, min(self.rows, most[t]), self.both, Scenario.both(scheme, k)) for t, scheme, k in cases]
         )
         progress.stage("subsets of other sizes")
         sizes = measured.grid(
             [
-                Setting(t, size, self.both, Scenario.both(scheme, AT))
+                PairSetting(t, size, self.both, Scenario.both(scheme, AT))
                 for t in TITLES
                 for scheme in SCHEMES
                 for size in self.sizes
@@ -176,8 +176,8 @@ class AnonymityDrop(PaperFigure):
         """The grid over k."""
         progress.stage("effective anonymity by k")
         cases = [(t, scheme, k) for t in TITLES for scheme in SCHEMES for k in self.ks]
-        settings = [Setting(t, self.rows, self.both, Scenario.both(scheme, k)) for t, scheme, k in cases]
-        grid = Measured(data, self.draws, seed, progress).grid(settings)
+        settings = [PairSetting(t, self.rows, self.both, Scenario.both(scheme, k)) for t, scheme, k in cases]
+        grid = MeasuredPairs(data, self.draws, seed, progress).grid(settings)
         return Reproduced(
             NAME, "3", self.title, tables=(_drops(grid),), claims=(_falls(grid),),
             charts=tuple(_drop_chart(grid, table) for table in TITLES.values()), notes=NOTES,

@@ -13,8 +13,8 @@ from showthrough.report.charts.by_releases import spread
 from showthrough.report.charts.series import colour_of, shape_of
 from showthrough.report.page.wording import cut
 
-ERRORS = 150  # pixels of the panel of errors
-NAMES = 205  # of the names between both panels
+ERRORS = 100  # pixels of the panel of errors
+NAMES = 160  # of names beside lines and beside errors
 _ALONE = "any one release, read alone"
 
 
@@ -22,12 +22,12 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     """Two panels beside each other, or below each other where there is little room."""
     names = list(dict.fromkeys(row["option"] for row in data["rows"]))
     wide = width > 500
-    panels = [_lines(data, names, width - NAMES - ERRORS - 60 if wide else width - 60, named=wide)]
-    panels.append(_errors(data, names, ERRORS if wide else width - NAMES - 30, named=not wide))
+    room = width - 2 * NAMES - ERRORS if wide else width - 70
+    panels = [_lines(data, names, room, named=wide), _errors(data, names, ERRORS, tall=wide)]
     return {
         "title": data["title"],
         "hconcat" if wide else "vconcat": panels,
-        "spacing": NAMES + 10 if wide else 24,
+        "spacing": 16 if wide else 24,
         "resolve": {"scale": {"color": "shared", "shape": "shared"}},
     }
 
@@ -36,7 +36,7 @@ def _lines(data: Mapping[str, Any], names: Sequence[str], width: int, *, named: 
     rows, numbers = list(data["rows"]), sorted({row["releases"] for row in data["rows"]})
     x = {
         "field": "releases", "type": "quantitative", "scale": {"nice": False, "zero": False, "padding": 8},
-        "axis": {"values": numbers, "title": "releases", "grid": False, "ticks": False},
+        "axis": {"values": numbers, "title": "releases", "grid": False, "ticks": False, "offset": 9},
     }  # fmt: skip
     y = {
         "field": "share", "type": "quantitative", "scale": {"domain": [0, 1], "nice": False},
@@ -67,11 +67,10 @@ def _lines(data: Mapping[str, Any], names: Sequence[str], width: int, *, named: 
 
 
 def _said_alone(alone: Sequence[Mapping[str, Any]], x: Any, y: Any) -> dict[str, Any]:
-    """The name of the shaded line, above its middle."""
-    middle = alone[len(alone) // 2]
-    mark = {"type": "text", "baseline": "bottom", "dy": -9, "fontSize": 12, "color": "var(--ink2)"}
+    """The name of the shaded line, above its end, where other lines are far."""
+    mark = {"type": "text", "align": "right", "baseline": "bottom", "dy": -9, "fontSize": 12, "color": "var(--ink2)"}
     return {
-        "data": {"values": [{**middle, "said": _ALONE}]}, "mark": mark,
+        "data": {"values": [{**alone[-1], "said": _ALONE}]}, "mark": mark,
         "encoding": {"x": x, "y": y, "text": {"field": "said"}},
     }  # fmt: skip
 
@@ -80,7 +79,7 @@ def _names(rows: Sequence[Mapping[str, Any]], names: Sequence[str], last: int, x
     """Every line named at its end."""
     placed = spread([dict(row) for row in rows if row["releases"] == last])
     return {
-        "data": {"values": [{**row, "said": cut(row["option"], 34)} for row in placed]},
+        "data": {"values": [{**row, "said": cut(row["option"], 26)} for row in placed]},
         "mark": {"type": "text", "align": "left", "dx": 12, "fontSize": 12, "limit": NAMES, "clip": False},
         "encoding": {
             "x": x, "y": {**y, "field": "beside"}, "text": {"field": "said"},
@@ -89,10 +88,10 @@ def _names(rows: Sequence[Mapping[str, Any]], names: Sequence[str], last: int, x
     }  # fmt: skip
 
 
-def _errors(data: Mapping[str, Any], names: Sequence[str], width: int, *, named: bool) -> dict[str, Any]:
+def _errors(data: Mapping[str, Any], names: Sequence[str], width: int, *, tall: bool) -> dict[str, Any]:
     """How far off counting queries are, in the colours and shapes of the lines."""
     rows = [{**row, "said": f"{100 * row['error']:.0f}\u202f%"} for row in data["errors"] if row["error"] is not None]
-    axis = {"title": None, "ticks": False, "domain": False, "labelLimit": NAMES, "labels": named}
+    axis = {"title": None, "ticks": False, "domain": False, "labelLimit": NAMES, "labelColor": "var(--ink)"}
     x = {
         "field": "error", "type": "quantitative", "scale": {"zero": True},
         "axis": {"labelExpr": PERCENTS, "tickCount": 3, "ticks": False, "domain": False, "title": "error of queries"},
@@ -101,7 +100,7 @@ def _errors(data: Mapping[str, Any], names: Sequence[str], width: int, *, named:
     own = {"field": "option", "type": "nominal", "legend": None}
     return {
         "width": width,
-        "height": 330 if not named else 170,
+        "height": 330 if tall else 170,
         "data": {"values": rows},
         "layer": [
             {
