@@ -309,6 +309,8 @@ def list_experiments(console: Console) -> None:
 
 def deliver_reproduction(result: ReproduceResult, folder: Path, json: str | None, *, quiet: bool) -> None:
     """Claims and tables to the terminal, or JSON; all files appear together."""
+    from showthrough.requests.reproduce import make_folder
+
     told = as_json(result.content.as_json())
     if json == "-":
         print_bytes(told)
@@ -316,6 +318,7 @@ def deliver_reproduction(result: ReproduceResult, folder: Path, json: str | None
         show_reproduction(out(), result.content)
     sys.stdout.flush()
     made = result.files()
+    make_folder(folder)
     files = [(folder / name, content, False) for name, content in made.items()]
     write_together([*files, *([] if json in (None, "-") else [(Path(str(json)), told, False)])])
     if json != "-" and not quiet:

@@ -43,7 +43,7 @@ def reproduce(
             list_experiments(out())
             return
         if experiment is None:
-            raise InputError("Which experiment? `showthrough reproduce --list` names them.")
+            raise InputError("Which experiment is to be run? showthrough reproduce --list names them.")
         request = ReproduceRequest(experiment, figure, quick, None if data is None else str(data), seed)
         check_folder(output)
         check_targets([] if json in (None, "-") else [Path(str(json))], [])

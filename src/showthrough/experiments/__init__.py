@@ -12,6 +12,7 @@ from showthrough.experiments.growing_records import GrowingRecords
 from showthrough.experiments.guided_releases import GuidedReleases
 from showthrough.experiments.independent_releases import IndependentReleases
 from showthrough.experiments.intersection_breach import IntersectionBreach
+from showthrough.experiments.partition_models import PartitionModels
 from showthrough.experiments.partition_sizes import AnonymityDrop, PartitionSizes
 from showthrough.experiments.proximity_examples import ProximityExample
 from showthrough.experiments.publishing_courses import PublishingCourses
@@ -40,9 +41,15 @@ EXPERIMENTS: dict[str, Experiment] = {
             figures={"1": ProximityExample, "": ColouringGrid},
         ),
         Experiment(
+            name="partition-models",
+            paper="T. Allard: Partition-Based Models and Algorithms for Privacy-Preserving Data Publishing. 2023.",
+            says="k-anonymity, Bayes-optimal privacy and l-diversity on tables small enough to follow by hand",
+            figures={"": PartitionModels},
+        ),
+        Experiment(
             name="beyond",
             paper="No paper's: the histories of all of them, by groups, with a look at the past, and with noise.",
-            says="Why the joint view matters: ten releases, each harmless alone, by five ways to publish",
+            says="Why the joint view matters: ten releases, each nearly harmless alone, by five ways to publish",
             figures={"": PublishingCourses},
         ),
     )

@@ -33,6 +33,11 @@ PAPER = {  # records: memory in MB, minutes, variables, constraints
 }  # fmt: skip
 RUNS = 3  # of which the fastest counts
 _MB = 1e6
+SETTINGS = (
+    "The first three of the paper's columns grow by exactly 19\u202f200 = 16 × 1\u202f200, as if each of 1\u202f200 "
+    "more persons had 16 values (education has 16) and no zero were removed; from 4\u202f800 on zeros are removed. The "
+    "columns are not one setting."
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,9 @@ class GrowingRecords(PaperFigure):
     """The paper's sizes; l and the ``share`` of common records are not stated there, so several are shown."""
 
     title: ClassVar[str] = "Time, memory, variables and constraints by the number of records"
-    claim: ClassVar[str] = "From 1 200 to 7 200 records the analysis takes 32 to 233 minutes and 33 to 134 MB."
+    claim: ClassVar[str] = (
+        "From 1\u202f200 to 7\u202f200 records the analysis takes 32 to 233 minutes and 33 to 134 MB."
+    )
     reads: ClassVar[tuple[str, ...]] = ("adult",)
 
     records: tuple[int, ...] = (1200, 2400, 3600, 4800, 6000, 7200)
@@ -104,15 +111,13 @@ class GrowingRecords(PaperFigure):
         ours = smallest["constraints"] - smallest["buckets"]
         claims = [
             PaperClaim(
-                "Variables by records", "11 237 to 49 637, falling between 3 600 and 4 800",
+                "Variables by records", "11\u202f237 to 49\u202f637, falling between 3\u202f600 and 4\u202f800",
                 f"{_ends(sizes['variables'])}, never falling",
                 False,
-                why="The first three of the paper's columns grow by exactly 19 200 = 16 × 1 200, as if each of 1 200 "
-                "more persons had 16 values (education has 16) and no zero were removed; from 4 800 on zeros are "
-                f"removed. The columns are not one setting.{_fitting(fits)}",
+                why=f"{SETTINGS}{_fitting(fits)}",
             ),
             PaperClaim(
-                "Constraints grow with records", "2 921 to 19 121",
+                "Constraints grow with records", "2\u202f921 to 19\u202f121",
                 "in proportion to records" if linear else "not linearly", linear, why="" if linear else "Draws differ.",
             ),
             PaperClaim(
@@ -214,8 +219,8 @@ def _too_few(records: int, paper: int) -> str:
     least = records + 2 * records - 2 * records // 5
     return (
         f"Even with the same persons in both releases, groups of 5 different values make {many(least)} independent "
-        f"constraints, {many(least - paper)} more. Groups of 3 with {100 * (10 / 3 - paper / records):.0f} % common records would give the "
-        "paper's count; l and the overlap are not stated for this figure."
+        f"constraints, {many(least - paper)} more. Groups of 3 with {100 * (10 / 3 - paper / records):.0f} % common "
+        "records would give the paper's count; l and the overlap are not stated for this figure."
     )
 
 
@@ -228,7 +233,7 @@ def _own(sizes: pl.DataFrame) -> PaperClaim:
     inside &= rows[6000] in known["constraints"]
     told = "; ".join(f"{many(found[overlap])} at {many(overlap)} shared" for overlap in found)
     return PaperClaim(
-        "Variables and constraints at 7 200 records, l = 5", "–", f"{told}; {many(rows[6000])} constraints", None,
+        "Variables and constraints at 7\u202f200 records, l = 5", "–", f"{told}; {many(rows[6000])} constraints", None,
         band="; ".join(f"{name}: {band}" for name, band in known.items()), within=inside,
     )  # fmt: skip
 

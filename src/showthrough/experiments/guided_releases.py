@@ -119,7 +119,7 @@ class GuidedReleases(PaperFigure):
         inside &= all(n in known["departed_certain"] for n in there["departed_certain"])
         counted = f"{_between(there, 'drop_first')}; {many(there['departed_certain'].min())} to "  # type: ignore[arg-type]
         return PaperClaim(
-            "Over the first release's persons, and departed persons who are certain (6 000 shared)", "–",
+            "Over the first release's persons, and departed persons who are certain (6\u202f000 shared)", "–",
             f"{counted}{many(there['departed_certain'].max())} persons", None,  # type: ignore[arg-type]
             band=f"{known['drop_first'].percent()}; {known['departed_certain']} persons", within=inside,
         )  # fmt: skip

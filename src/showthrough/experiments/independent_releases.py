@@ -74,7 +74,7 @@ class IndependentReleases(PaperFigure):
         )
         named = wide.rename({str(n): f"two_releases_{n}_shared" for n in self.drawn})
         formats = dict.fromkeys(named.columns[2:], "count")
-        note = "Nats, summed over the persons of the second release; single_nats is that release alone."
+        note = "Nats, summed over the persons of the second release; single is that release alone."
         return ResultTable("figure-2", "Maximum entropy of one release and of two", named, formats, note=note)
 
 
@@ -158,7 +158,7 @@ def _nats(grid: pl.DataFrame) -> PaperClaim:
         for l, nats in part.unique("l", maintain_order=True).select("l", "single_nats").iter_rows()
     )
     return PaperClaim(
-        "Entropy of one release", "bars between 3 000 and 12 000, read off the axis",
+        "Entropy of one release", "bars between 3\u202f000 and 12\u202f000, read off the axis",
         f"{told} nats, n ln l where no group is larger", None,
     )  # fmt: skip
 

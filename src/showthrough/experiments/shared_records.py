@@ -76,7 +76,7 @@ class SharedRecords(PaperFigure):
                 "equal to the single release" if equal else "not equal", equal, why="" if equal else "A fault of ours.",
             ),
             PaperClaim(
-                "The axis of the figure", "0 to 12 000", f"0 to {many(high)} nats",
+                "The axis of the figure", "0 to 12\u202f000", f"0 to {many(high)} nats",
                 high <= 12_000 if self == type(self)() else None, why="" if high <= 12_000 else "Another unit.",
             ),
         ]  # fmt: skip

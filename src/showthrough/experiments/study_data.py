@@ -32,6 +32,13 @@ PLACES = {
     "tarragona": "casc/tarragona.csv",
     "eia": "casc/eia.csv",
 }
+TOLD = {
+    "adult": "Adult (UCI), the 30\u202f162 training records without missing values",
+    "ipums": "IPUMS Los Angeles-Long Beach, census of 1970 (UCI, code 97), 70\u202f187 records",
+    "census": "CASC reference file Census",
+    "tarragona": "CASC reference file Tarragona",
+    "eia": "CASC reference file EIA",
+}
 SENSITIVE = {"adult": "occupation", "ipums": "occ1950"}
 NUMERIC = {"census": 1080, "tarragona": 834, "eia": 4092}
 _BY_HAND = "the CASC reference files come with sdcMicro: put them there as CSV"
@@ -53,12 +60,13 @@ class StudyData:
         """Made tables with the marginals of the real ones."""
         return cls(None)
 
-    @property
-    def said(self) -> str:
+    def said(self, names: Sequence[str]) -> str:
         """What is read, in words."""
-        if self.folder is None:
-            return "synthetic tables with the marginals of the public ones (a fixed seed), columns drawn independently."
-        return "public tables (Adult and IPUMS of the UCI repository, CASC reference files), files below."
+        if not names:
+            return "none but the paper's own examples."
+        told = "; ".join(TOLD[name] for name in names)
+        made = " Synthetic: the marginals of these tables, drawn from a fixed seed, columns independently."
+        return f"{told}.{made if self.folder is None else ''}"
 
     def files(self, names: Sequence[str]) -> list[Path]:
         """The files of these tables; a sentence where one is missing."""
@@ -76,7 +84,7 @@ class StudyData:
         assert self.folder is not None
         path = self.folder / PLACES[name]
         if not path.is_file():
-            how = _BY_HAND if name in NUMERIC else f"`showthrough data fetch {name}` downloads it"
+            how = _BY_HAND if name in NUMERIC else f"showthrough data fetch {name} downloads it"
             raise FileError(
                 f"There is no {PLACES[name]} in {self.folder}: {how}; data= names another folder.", parameters=("data",)
             )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from showthrough.report import html
 from showthrough.report.charts import drawing
-from showthrough.report.page.blocks import Bullets, Chart, Code, PageBlock, PlainTable, Section
+from showthrough.report.page.blocks import Bullets, Chart, Code, Folded, PageBlock, PlainTable, Section
 from showthrough.report.page.wording import cut
-from showthrough.report.reproduction import Reproduced, ReproductionContent, Taken, claims_table
+from showthrough.report.reproduction import Reproduced, ReproductionContent, ResultTable, Taken, claims_table
+
+SHORT = 9  # rows that are not folded
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def page_of(told: ReproductionContent) -> ReproductionPage:
 def _section(one: Reproduced, effort: Taken) -> Section:
     headings, rows = claims_table(one.claims)
     claims = PlainTable(headings, tuple(map(tuple, rows)), title="The paper's claims beside ours", stacked=True)
-    blocks: list[PageBlock] = [claims, *one.charts, *(table.plain() for table in one.tables)]
+    blocks: list[PageBlock] = [claims, *one.charts, *(_shown(table) for table in one.tables)]
     if one.notes:
         blocks.append(Bullets("To be read with it", one.notes))
     held = sum(claim.holds is True for claim in one.claims)
@@ -63,6 +65,14 @@ def _section(one: Reproduced, effort: Taken) -> Section:
     counted = f"{held} of {judged} claims hold." if judged else "Nothing to judge: figures only."
     short = f"Figure {one.figure}" if one.figure else "Results"
     return Section(one.name, short, one.title, (counted,), tuple(blocks), (f"Took {effort}.",), wide=True)
+
+
+def _shown(table: ResultTable) -> PageBlock:
+    """A short table as it is, a long one folded."""
+    plain = table.plain()
+    if len(plain.rows) <= SHORT:
+        return plain
+    return Folded(f"{table.title} ({len(plain.rows)} rows)", replace(plain, title=""))
 
 
 def _again(told: ReproductionContent) -> Section:

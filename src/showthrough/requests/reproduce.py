@@ -19,6 +19,7 @@ from showthrough.report.origin import Origin
 from showthrough.report.reproduction import ReproductionContent
 from showthrough.report.reproduction_page import chart_file, reproduction_page
 from showthrough.report.reproduction_terminal import chart_files, reproduction_markdown
+from showthrough.storage.system import unwritable
 from showthrough.table.entries import Entries, between
 
 
@@ -77,7 +78,8 @@ def run_reproduce(
     wanted = [request.figure] if request.figure is not None else list(experiment.figures)
     data = StudyData.synthetic() if request.quick else StudyData.found(request.data)
     kinds = [experiment.figures[name] for name in wanted]
-    read = data.files(list(dict.fromkeys(name for kind in kinds for name in kind.reads)))
+    names = list(dict.fromkeys(name for kind in kinds for name in kind.reads))
+    read = data.files(names)
     runs = [timed(kind.quick() if request.quick else kind(), data, tell, request.seed) for kind in kinds]
     return ReproduceResult(
         ReproductionContent(
@@ -86,7 +88,7 @@ def run_reproduce(
             says=experiment.says,
             figures=tuple(found for found, _ in runs),
             effort=tuple(effort for _, effort in runs),
-            data=data.said if read or data.folder is None else "none but the paper's own examples.",
+            data=data.said(names),
             seed=request.seed,
             quick=request.quick,
             machine=_machine(),
@@ -96,11 +98,18 @@ def run_reproduce(
 
 
 def check_folder(folder: Path) -> None:
-    """Say before the work that its files cannot be written."""
+    """Say before the work that its files cannot be written; nothing is made yet."""
+    place = next(above for above in (folder, *folder.absolute().parents) if os.path.lexists(above))
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        raise FileError(f"{folder} cannot be written: {place.name or place} is no folder, or not ours to write in.")
+
+
+def make_folder(folder: Path) -> None:
+    """The folder for the files, once there are some."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise FileError(f"{folder} cannot be made: name a folder that can be.") from None
+    except OSError as problem:
+        raise unwritable(folder, problem) from None
 
 
 def _machine() -> str:

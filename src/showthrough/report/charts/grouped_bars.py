@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from showthrough.report.charts.axes import PERCENTS, THOUSANDS
-from showthrough.report.charts.series import colour_of, legend_below
+from showthrough.report.charts.series import colour_of, legend_below, titled
 
 
 def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     groups = list(dict.fromkeys(row["group"] for row in rows))
     percent, narrow = bool(data.get("percent")), width < 500
     for row in rows:
-        row["said"] = f"{100 * row['value']:.0f}" if percent else f"{row['value']:,.0f}".replace(",", "\u202f")
+        row["said"] = f"{100 * row['value']:.0f}\u202f%" if percent else f"{row['value']:,.0f}".replace(",", "\u202f")
     x = {"field": "group", "type": "nominal", "sort": groups, "title": data["x"]}
     y = {
         "field": "value", "type": "quantitative", "title": data["y"], "scale": {"zero": True},
@@ -35,7 +35,7 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     return {
         "width": width - 80,
         "height": 300,
-        "title": data["title"],
+        "title": titled(data["title"], width),
         "data": {"values": rows},
         "encoding": {"x": {**x, "axis": {"labelAngle": 0, "ticks": False, "title": data["x"]}}, "y": y, "xOffset": own},
         "layer": layers,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from showthrough.report.charts.axes import PERCENTS, THOUSANDS
-from showthrough.report.charts.series import colour_of, dash_of, legend_below, shape_of
+from showthrough.report.charts.series import colour_of, dash_of, legend_below, shape_of, titled
 
 PLAIN = "format(datum.value, '.3~g')"
 
@@ -49,7 +49,7 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     return {
         "width": width - 90,
         "height": 320,
-        "title": data["title"],
+        "title": titled(data["title"], width),
         "data": {"values": rows},
         "layer": [*_band(data), *layers],
     }

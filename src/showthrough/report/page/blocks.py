@@ -109,7 +109,15 @@ class Cases:
     entries: tuple[Case, ...]
 
 
-PageBlock = PlainTable | Chart | Note | Bullets | Code | Words | Cases
+@dataclass(frozen=True)
+class Folded:
+    """A long table that is opened by whoever wants it."""
+
+    summary: str
+    table: PlainTable
+
+
+PageBlock = PlainTable | Chart | Note | Bullets | Code | Words | Cases | Folded
 
 
 @dataclass(frozen=True)
