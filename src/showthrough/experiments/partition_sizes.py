@@ -130,7 +130,12 @@ def _sizes(sizes: pl.DataFrame, *, full: bool) -> list[PaperClaim]:
         ]
         reached = any(size in known["IPUMS"] for size in part["size"].to_list())
         nearest = min(part["size"].to_list(), key=known["IPUMS"].missed_by)
-        why = f"Nearest {nearest:.1f}: cuts that know no hierarchies leave no large partitions."
+        between = min(part["size"].to_list()) < known["IPUMS"].low and max(part["size"].to_list()) > known["IPUMS"].high
+        why = (
+            f"At none of these sizes, but between two of them (nearest {nearest:.1f}); the paper states none."
+            if between
+            else f"At most {nearest:.1f}: cuts that know no hierarchies leave no large partitions."
+        )
         found.append(
             PaperClaim(
                 f"IPUMS, average partition, k = {AT}: {scheme}", "close to 40", told, reached if full else None,

@@ -31,7 +31,7 @@ class PublishingCourses(PaperFigure):
 
     title: ClassVar[str] = "One population published again and again, by five ways to publish"
     claim: ClassVar[str] = (
-        "Every release is harmless alone; together only those that look at each other or add noise are."
+        "Releases that are nearly harmless alone expose most persons together, unless they look back or add noise."
     )
     reads: ClassVar[tuple[str, ...]] = ("adult",)
 

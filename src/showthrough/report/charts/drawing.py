@@ -31,7 +31,7 @@ CONFIG: dict[str, Any] = {
 }  # fmt: skip
 CHARTS = (
     "added", "before_after", "by_population", "by_releases", "by_value", "channels", "exposure_course", "grouped_bars",
-    "how_sure", "lines", "needed", "worst",
+    "how_sure", "lines", "needed", "outcome_map", "worst",
 )  # fmt: skip
 _VARIABLE = re.compile(r"var\(--([a-z0-9]+)\)")
 _IDS = re.compile(r'\b(id="|url\(#|href="#)([\w-]+)')
