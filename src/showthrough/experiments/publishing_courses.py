@@ -173,10 +173,11 @@ def _noise(courses: Sequence[Course]) -> PaperClaim:
         for course in courses
         if course.steps and course.epsilon is not None
     ]
+    proven = sum(step.together.certain for course in courses for step in course.steps)
+    ours = f"{'; '.join(told)}; these curves rise, too" if told else "; ".join(course.refused for course in courses)
     return PaperClaim(
-        "Noise composes: ε adds up", "Ganta et al., Lemma 12",
-        f"{'; '.join(told)}; these curves rise, too" if told else "; ".join(course.refused for course in courses),
-        True if told else None, measured=True,
+        "Noise composes: nothing is ever certain, and ε adds up", "Ganta et al., Lemma 12", ours,
+        proven == 0 if told else None, measured=True, why=f"{proven} persons are certain." if proven else "",
     )  # fmt: skip
 
 
