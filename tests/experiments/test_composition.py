@@ -11,6 +11,8 @@ from showthrough.experiments.composition_pairs import (
     CONFIDENCES,
     MDAV,
     ORDERED,
+    OWN,
+    OWN_RELAXED,
     RELAXED,
     STRICT,
     MeasuredPairs,
@@ -43,7 +45,7 @@ def test_parts_share_exactly_the_persons_in_both():
     assert (first.tolist(), second.tolist()) == tuple(part.tolist() for part in again), "every scenario has the same"
 
 
-@pytest.mark.parametrize("scheme", [STRICT, ORDERED, RELAXED, MDAV])
+@pytest.mark.parametrize("scheme", [STRICT, ORDERED, RELAXED, MDAV, OWN, OWN_RELAXED])
 def test_every_scheme_keeps_k(adult, scheme):
     rows = adult.table[:300]
     sizes = adult.published(rows, scheme, [KAnonymity(4)]).size

@@ -33,6 +33,9 @@ NAME = "composition-attacks"
 TITLES = {"adult": "Adult", "ipums": "IPUMS"}
 STRICT, ORDERED, RELAXED, MDAV = "strict", "ordered", "relaxed", "microaggregation"
 """Mondrian with hierarchies, the same on ordered codes, with relaxed cuts on ordered codes, and MDAV."""
+OWN, OWN_RELAXED = "package's own, strict", "package's own, relaxed"
+_METHODS = {MDAV: "mdav", OWN: "mondrian", OWN_RELAXED: "mondrian-relaxed"}
+"""Schemes that `anonymize` makes."""
 AGE = "age"  # the column that is cut as a number, also where others have hierarchies
 CONFIDENCES = (1.0, 0.5, 1 / 3, 0.25, 0.2, 0.1)
 BEYOND = ("certain", "only_by_counts", "ruled_out", "joint_50", "joint_25")
@@ -119,23 +122,23 @@ class StudiedPopulation:
 
     def groups(self, rows: pl.DataFrame, scheme: str, criteria: Sequence[Any]) -> pl.DataFrame:
         """Each person's group."""
-        if scheme == MDAV:
-            return self.microaggregated(rows, criteria).groups().rename({"id": ID})
+        if scheme in _METHODS:
+            return self.anonymized(rows, scheme, criteria).groups().rename({"id": ID})
         shape = Shape.of(self.hierarchies if scheme == STRICT else {}, None, None, None, "refuse")
         table = prepare(rows, id=ID, sensitive=self.sensitive, quasi=self.quasi, shape=shape)
         group = textbook_mondrian(table.columns, requirement(table, criteria), relaxed=scheme == RELAXED)
         return pl.DataFrame({ID: table.frame[ID], "group": group})
 
-    def microaggregated(self, rows: pl.DataFrame, criteria: Sequence[Any]) -> Release:
-        """MDAV by Euclidean distance: a text is as far from any other text."""
+    def anonymized(self, rows: pl.DataFrame, scheme: str, criteria: Sequence[Any]) -> Release:
+        """By a method of the package; MDAV's distance is Euclidean, a text as far from any other text."""
         return anonymize(
-            rows, method="mdav", id=ID, sensitive=self.sensitive, quasi=self.quasi, quasi_anyway=self.quasi,
-            criteria=criteria, seed=0,
+            rows, method=_METHODS[scheme], id=ID, sensitive=self.sensitive, quasi=self.quasi, quasi_anyway=self.quasi,
+            hierarchies=self.hierarchies if scheme == OWN else None, criteria=criteria, seed=0,
         )  # fmt: skip
 
     def located(self, rows: pl.DataFrame, k: int) -> float:
         """The share of persons whose nearest centroid is that of their own group (section 2, Locatability)."""
-        release = self.microaggregated(rows, [KAnonymity(k)])
+        release = self.anonymized(rows, MDAV, [KAnonymity(k)])
         register = Register.of(rows.select(ID, *self.quasi), id=ID)
         groups = own_groups(release, "R", register, release.groups())
         return share_correct(locate(release, "R", register).candidates, groups)[0]
