@@ -89,3 +89,16 @@ def test_what_cannot_be_run_is_a_sentence(home, arguments, words):
     assert words in done.err
     assert done.err.count("\n") == 1
     assert sorted(path.name for path in home.iterdir()) == ["file"]
+
+
+def test_an_interruption_leaves_nothing(home, monkeypatch):
+    from showthrough.experiments.partition_models import PartitionModels
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PartitionModels, "run", interrupted)
+    done = run(*QUICK)
+    assert done.code == 130
+    assert "Interrupted: nothing was written." in done.err or "no result was written" in done.err
+    assert not list(home.iterdir())

@@ -91,7 +91,7 @@ class GuidedReleases(PaperFigure):
         falls = [*found["drop"], *found["drop_first"]]
         filled = max(*found["drop_filled"], *found["drop_first_filled"])
         least = float(np.min(found["drop_independent"].to_numpy()))
-        worst = max(falls)
+        worst, same = max(falls), filled < 1e-9
         claims = [
             PaperClaim(
                 "The entropy of both releases is slightly lower than that of one", "just slightly lower",
@@ -101,8 +101,8 @@ class GuidedReleases(PaperFigure):
             ),
             PaperClaim(
                 "With every slot filled the entropy is exactly that of one release", "exactly the same",
-                f"with counterfeits it falls by at most {filled:.1g}", filled < 1e-6,
-                why="" if filled < 1e-6 else f"It falls by {filled:.2g}.",
+                "with counterfeits it falls by less than a billionth" if same else f"with counterfeits by {filled:.1g}",
+                same, why="" if same else "Some slot stays open.",
             ),
             PaperClaim(
                 "History-guided is better for privacy than independent re-publishing", "better",

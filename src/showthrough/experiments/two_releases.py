@@ -71,12 +71,19 @@ class JointView:
     both: float
     certain: int
     certain_here_only: int
+    mean: float
+    """Entropy of both, per person of either release."""
     certificate: Certificate
 
     @property
     def drop(self) -> float:
         """By what share the entropy falls."""
         return 1 - self.both / self.single
+
+    @property
+    def drop_per_person(self) -> float:
+        """The same counted per person, over everybody of either release."""
+        return 1 - self.mean / (self.single / self.persons)
 
 
 def together(releases: list[Release], of: int) -> JointView:
@@ -91,6 +98,7 @@ def together(releases: list[Release], of: int) -> JointView:
         both=float(joint.entropies()[here].sum()),
         certain=int(joint.certain()[here].sum()),
         certain_here_only=int(joint.certain()[only].sum()),
+        mean=joint.entropy / joint.ids.len(),
         certificate=joint.certificate,
     )
 
@@ -109,6 +117,7 @@ def overlap_grid(
             "single_nats": float(np.mean([one.single for one in found])),
             "both_nats": float(np.mean([one.both for one in found])),
             "drop": float(np.mean(falls)), "least_drop": min(falls), "most_drop": max(falls),
+            "drop_per_person": float(np.mean([one.drop_per_person for one in found])) + 0.0,
             "certain": float(np.mean([one.certain / one.persons for one in found])),
             "exact": all(str(one.certificate.status) == "exact" for one in found),
         })  # fmt: skip

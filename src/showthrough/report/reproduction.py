@@ -100,8 +100,10 @@ class PaperClaim:
     @property
     def verdict(self) -> str:
         """Whether it holds, and whether we are where others put us."""
-        known = "" if self.within is None else ", inside the band" if self.within else ", outside the band"
-        return f"{HOLDS[self.holds]}{known}"
+        if self.within is None:
+            return HOLDS[self.holds]
+        known = "inside the band" if self.within else "outside the band"
+        return known if self.holds is None else f"{HOLDS[self.holds]}, {known}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
         }
     ]
     if not narrow and len(rows) <= 16:
-        words = {"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 11}
+        words = {"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 12}
         layers.append({"mark": words, "encoding": {"text": {"field": "said"}}})
     return {
         "width": width - 80,
