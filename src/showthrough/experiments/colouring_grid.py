@@ -245,7 +245,7 @@ def _map_chart(grid: pl.DataFrame) -> Chart:
     """The map in colours."""
     rows = [
         {
-            "row": f"{row['column']} of {row['table']}, ε = {row['epsilon_sd']:g}", "outcome": row["outcome"],
+            "row": f"{row['table']}, ε = {row['epsilon_sd']:g}", "outcome": row["outcome"],
             "column": f"k = {row['k']}, δ = {row['delta']:g}",
         }
         for row in grid.iter_rows(named=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from showthrough.report.charts.axes import PERCENTS
 from showthrough.report.charts.by_releases import spread
-from showthrough.report.charts.series import colour_of, shape_of
+from showthrough.report.charts.series import colour_of, shape_of, titled
 from showthrough.report.page.wording import cut
 
 ERRORS = 100  # pixels of the panel of errors
@@ -22,10 +22,10 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     """Two panels beside each other, or below each other where there is little room."""
     names = list(dict.fromkeys(row["option"] for row in data["rows"]))
     wide = width > 500
-    room = width - 2 * NAMES - ERRORS if wide else width - 70
-    panels = [_lines(data, names, room, named=wide), _errors(data, names, ERRORS, tall=wide)]
+    room = width - 2 * NAMES - ERRORS if wide else width - 150  # panels share their left edge
+    panels = [_lines(data, names, room, named=wide), _errors(data, names, ERRORS if wide else ERRORS // 2, tall=wide)]
     return {
-        "title": data["title"],
+        "title": titled(data["title"], width),
         "hconcat" if wide else "vconcat": panels,
         "spacing": 16 if wide else 24,
         "resolve": {"scale": {"color": "shared", "shape": "shared"}},

@@ -6,22 +6,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from showthrough.report.charts.axes import label_room
+from showthrough.report.charts.series import titled
 
 SHADES = ("var(--card)", "var(--soft)", "var(--low)", "var(--mark)")
 HEIGHT = 24  # pixels of a row
+LETTERS = 80  # pixels of a cell that has room for a word
 
 
 def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     """``rows`` of row, column and outcome; ``outcomes`` from best to worst. Narrow cells say the first letter."""
     rows, outcomes = [dict(row) for row in data["rows"]], list(data["outcomes"])
     names, columns = (list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "column"))
-    room = label_room(names, 220 if width > 500 else 130)
-    across = width - room - 20
+    room = label_room(names, 220 if width > 500 else 140)
+    wide = width > 500
+    across = width - room - (70 if wide else 30)  # slanted words reach beyond the last column
+    short = across / len(columns) < LETTERS
     for row in rows:
-        row["said"] = row["outcome"] if across / len(columns) > 56 else row["outcome"][0].upper()
+        row["said"] = row["outcome"][0].upper() if short else row["outcome"]
     x = {
         "field": "column", "type": "nominal", "sort": columns,
-        "axis": {"orient": "top", "title": None, "labelAngle": -40, "ticks": False, "domain": False},
+        "axis": {"orient": "top", "title": None, "labelAngle": -40 if wide else -90, "ticks": False, "domain": False},
     }  # fmt: skip
     y = {
         "field": "row", "type": "nominal", "sort": names,
@@ -32,16 +36,17 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
         "orient": "bottom", "direction": "horizontal", "title": None, "symbolType": "square", "labelLimit": width,
         "symbolStrokeColor": "var(--line2)", "symbolStrokeWidth": 1, "columns": 4 if width > 500 else 2,
         "labelColor": "var(--ink)", "labelFontSize": 12, "columnPadding": 24,
+        "labelExpr": "upper(slice(datum.label, 0, 1)) + ': ' + datum.label" if short else "datum.label",
     }  # fmt: skip
     colour = {"field": "outcome", "type": "nominal", "sort": outcomes, "scale": shades, "legend": legend}
     return {
         "width": across,
         "height": HEIGHT * len(names),
-        "title": data["title"],
+        "title": titled(data["title"], width),
         "data": {"values": rows},
         "encoding": {"x": x, "y": y},
         "layer": [
             {"mark": {"type": "rect", "stroke": "var(--line)"}, "encoding": {"color": colour}},
-            {"mark": {"type": "text", "fontSize": 10.5}, "encoding": {"text": {"field": "said"}}},
+            {"mark": {"type": "text", "fontSize": 12}, "encoding": {"text": {"field": "said"}}},
         ],
     }
