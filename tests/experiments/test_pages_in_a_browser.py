@@ -11,7 +11,12 @@ from tests.report.test_in_a_browser import WORDS
 if executable() is None and not os.environ.get("SHOWTHROUGH_NEEDS_BROWSER"):
     pytest.skip("no Chromium here: install one, or name it in SHOWTHROUGH_BROWSER", allow_module_level=True)
 
-PAGES = {"bars": ReproduceRequest("partition-models"), "lines": ReproduceRequest("inference-analysis", "4", quick=True)}
+PAGES = {
+    "bars": ReproduceRequest("partition-models"),
+    "lines": ReproduceRequest("inference-analysis", "4", quick=True),
+    "map": ReproduceRequest("xcolor", quick=True),
+    "exposure": ReproduceRequest("beyond", quick=True),
+}
 
 
 @pytest.fixture(scope="module")
