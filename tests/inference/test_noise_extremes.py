@@ -99,11 +99,12 @@ def test_narrow_noise_far_from_everything_beside_wide_noise_near(wide):
 
 
 def test_statements_that_contradict_beside_noise_alone_are_told():
-    said = [st.knowledge.known("1", "flu"), st.knowledge.known("1", "HIV")]
-    register = {"id": ["1", "2"], "sex": ["f", "m"]}
-    post = st.infer([noisy([1, 0, 0, 1])], register=register, knowledge=said)
+    """At most one of three persons has each of two values."""
+    ids = ["1", "2", "3"]
+    said = [st.knowledge.count(value, ids=ids, at_most=1) for value in ("flu", "HIV")]
+    post = st.infer([noisy([1, 0, 0, 1])], register={"id": ids, "sex": ["f", "m", "f"]}, knowledge=said)
     assert len(post.contradictions) == 1
-    assert post.states().to_list()[0] == "contradictory"
+    assert set(post.states()) <= {"contradictory", "relaxed"}
 
 
 @pytest.mark.parametrize("scale", [0.02, 0.3, 4.0, 1e5])

@@ -47,7 +47,7 @@ class Barrier:
         """[rows] how far the count that is asked for is from the nearer end; 0 where the count is exact."""
         size, tau = np.abs(mu), self.tau
         b = size * self.width + 2 * tau  # size · s² − b · s + tau · width = 0, the smaller root without cancellation
-        root = np.sqrt(np.maximum(b * b - 4 * size * tau * self.width, 0.0))
+        root = np.hypot(size * self.width, 2 * tau)  # of b² − 4 · size · tau · width, whatever runs off
         return np.asarray(2 * tau * self.width / (b + root))
 
     def at(self, mu: Reals) -> Walled:

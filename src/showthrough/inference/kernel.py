@@ -169,7 +169,7 @@ class Kernel:
         """The step, stopped where a multiplier of a range would change its sign, or noise asks for another count."""
         if self.upper is not None:
             wanted = np.where(mu == 0, -g, mu)  # from 0 a multiplier may only go where its count is missed
-            crossing = (self.count < self.upper) & (wanted * (mu + step) <= 0)
+            crossing = (self.count < self.upper) & (np.sign(wanted) * (mu + step) <= 0)  # multipliers may run off
             step = np.where(crossing, -mu, step)
         if self.noise is not None and self.noise.kinked:
             own, step = self.noise.row, step.copy()
