@@ -101,6 +101,7 @@ KNOWN = {
     "inference.problem": {"history.row_count[row]"},
     "inference.program": {"result.message"},
     "inference.splitting": {"strange[0]"},
+    "experiments.fetching": {"one.address", "source.rstrip('/')", "_reason(problem)", "_by_hand(files)", "got"},
     "knowledge.condition": {"why"},
     "knowledge.knowledge_file": {
         "_tables()",

@@ -24,6 +24,7 @@ FILES = {
     "explain": {"cli.explain", "requests.explain", "inference.explain"},
     "policy": {"cli.policy", "requests.policy", "policy.policy"},
     "publish": {"cli.publish", "requests.publish", "report.publish"},
+    "reproduce": {"cli.reproduce", "requests.reproduce"},
     # an attack, and how it is asked for
     **{name.replace("-", "_"): {f"{room}.{name.replace('-', '_')}" for room in ASKED} for name in ATTACKS},
     # who fits which groups, who is inside: the machinery, and the attacks that ask just that

@@ -36,6 +36,7 @@ MANY_PARAMETERS = {
     "auditing.audit.audit": "entry point: those of infer",
     "comparing.comparison.compare": "entry point: what is compared, and how",
     "cli.compare.compare": "a command with its options",
+    "cli.reproduce.reproduce": "a command with its options",
     "inference.proof_check.holds": "a claim, its steps and all that they may lean on, as plain data",
     "inference.proof_check.contradicts": "steps and all that they may lean on, as plain data",
 }

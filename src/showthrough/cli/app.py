@@ -9,7 +9,7 @@ from __future__ import annotations
 import typer
 
 from showthrough import __version__
-from showthrough.cli import attack, audit, check, ci, compare, demo, dp, explain, policy, publish
+from showthrough.cli import attack, audit, check, ci, compare, data, demo, dp, explain, policy, publish, reproduce
 from showthrough.cli.listing import WithLists
 
 app = typer.Typer(
@@ -24,11 +24,13 @@ app.command("audit", cls=WithLists)(audit.audit)
 app.command("check")(check.check)
 app.command("publish")(publish.publish)
 app.command("compare")(compare.compare)
+app.command("reproduce")(reproduce.reproduce)
 app.command("explain")(explain.explain)
 app.command("ci")(ci.ci)
 app.add_typer(policy.app, name="policy")
 app.add_typer(attack.app, name="attack")
 app.add_typer(dp.app, name="dp")
+app.add_typer(data.app, name="data")
 
 
 def _version(wanted: bool) -> None:
