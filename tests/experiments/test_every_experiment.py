@@ -1,5 +1,6 @@
 """Every figure of every experiment at quick size: it runs, comes out the same again, and stays inside its bands."""
 
+import re
 from functools import cache
 
 import pytest
@@ -90,3 +91,12 @@ def test_bands_have_two_ends_in_order(name):
             yield from every(one) if isinstance(one, dict) else [one]
 
     assert all(Band(*ends).low <= Band(*ends).high for ends in every(_file()[name]))
+
+
+def test_small_numbers_of_an_axis_keep_their_digits():
+    rows = [{"series": "a", "x": x, "y": y} for x, y in ((1, 0.001), (2, 1000.0))]
+    data = {"rows": rows, "x": "x", "y": "y", "title": "t", "log": True, "thousands": False}
+    drawn = drawing.svg("lines", data, drawing.WIDE, key="k")
+    assert ">0.001<" in drawn
+    assert ">1\u202f000<" in drawn
+    assert not re.search(r'="[^"]*\.\d{3}', drawn), "places are short"

@@ -50,7 +50,7 @@ class ResultTable:
 
     def plain(self) -> PlainTable:
         """For a page."""
-        right = tuple(k for k, number in enumerate(self.numeric()) if number)
+        right = tuple(k for k, number in enumerate(self.numeric()) if number and k)  # the first column names the row
         rows = tuple(tuple(row) for row in self.rows())
         return PlainTable(tuple(self.headings), rows, right=right, caption=self.note, title=self.title)
 

@@ -84,7 +84,7 @@ def svg(name: str, data: Mapping[str, Any], width: int, *, key: str) -> str:
     text = re.sub(r' (role|aria-roledescription|aria-label|aria-hidden|pointer-events)="[^"]*"', "", text)
     text = re.sub(r'<path class="(?:background|foreground)"[^>]*d="[^"]*"(?: display="none")?/>', "", text)
     text = re.sub(r' class="mark-[^"]*"', "", text)
-    text = re.sub(r"(-?\d+\.\d{2})\d+", r"\1", text)
+    text = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(-?\d+\.\d{2})\d+", r"\1", tag[0]), text)  # places, no words
     return _IDS.sub(lambda found: f"{found[1]}{key}-{found[2]}", text)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from showthrough.report.charts.axes import PERCENTS, THOUSANDS
 from showthrough.report.charts.series import colour_of, dash_of, legend_below, shape_of, titled
 
-PLAIN = "format(datum.value, '.3~g')"
+PLAIN = f"datum.value >= 1000 ? {THOUSANDS} : format(datum.value, '.3~g')"
 
 
 def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
