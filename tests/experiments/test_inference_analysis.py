@@ -7,11 +7,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from showthrough.criteria.l_diversity import FrequencyLDiversity
 from showthrough.experiments.expected import Band, bands
 from showthrough.experiments.growing_records import PAPER, counts_of, explaining
 from showthrough.experiments.independent_releases import IndependentReleases, where
 from showthrough.experiments.study_data import StudyData
-from showthrough.experiments.two_releases import draw, eligible, guided, independent_pair, together
+from showthrough.experiments.two_releases import anatomized, draw, eligible, guided, independent_pair, together
+from tests.oracles.entropy import maximum_entropy
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 TABLE = StudyData.synthetic().table("adult")
@@ -33,10 +35,43 @@ def test_a_single_release_leaves_n_ln_l():
         assert found.certain == 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_entropies_beside_a_slow_oracle(seed):
+    releases = independent_pair(TABLE, "occupation", 3, overlap=14, records=18, seed=seed)
+    history = []
+    for release in releases:
+        groups = {group: ([], []) for group in release.groups()["group"].unique()}
+        for person, group in release.groups().iter_rows():
+            groups[group][0].append(person)
+        for group, value, n in release.counts().select("group", "value", "n").iter_rows():
+            groups[group][1].extend([value] * n)
+        history.append(list(groups.values()))
+    slow = maximum_entropy(history)
+    here = set(releases[1].groups()["id"])
+    found = together(releases, of=1)
+    assert found.both == pytest.approx(
+        -sum(p * math.log(p) for (i, _), p in slow.items() if i in here and p > 0), abs=1e-6
+    )
+    certain = [i for (i, _), p in slow.items() if p > 1 - 1e-9]
+    assert found.certain == sum(i in here for i in certain)
+    total = -sum(p * math.log(p) for p in slow.values() if p > 0)
+    assert found.mean * len({i for i, _ in slow}) == pytest.approx(total, abs=1e-6)
+
+
 def test_education_cannot_be_5_diverse():
     assert eligible(TABLE["education"], 3)
     assert not eligible(TABLE["education"], 5)
     assert eligible(TABLE["occupation"], 5)
+
+
+def test_a_draw_with_a_value_too_often_loses_few_records():
+    short = []
+    for seed in range(20):
+        made = anatomized(TABLE[draw(TABLE.height, 720, 0, seed).second], "education", 3, name="D", seed=seed)
+        assert FrequencyLDiversity(3).check(made).holds
+        short.append(720 - made.groups().height)
+    assert 0 < max(short) < 0.2 * 720
+    assert min(short) == 0
 
 
 def test_more_common_records_leave_less_and_small_groups_least():

@@ -24,6 +24,7 @@ from showthrough.report.page.blocks import Chart
 from showthrough.report.reproduction import PaperClaim, Reproduced, ResultTable, drawn_table, shown
 
 SLIGHT = 0.05  # what we take "just slightly lower" to mean at most
+FEW = "where few newcomers come, more slots find nobody with their value."
 REPORT, FILLED = "report", "counterfeits"
 
 
@@ -97,7 +98,7 @@ class GuidedReleases(PaperFigure):
                 "The entropy of both releases is slightly lower than that of one", "just slightly lower",
                 f"second's persons: {_between(found, 'drop')}; first's persons: {_between(found, 'drop_first')}",
                 0 < worst <= SLIGHT,
-                why="" if 0 < worst <= SLIGHT else f"The largest fall is {shown(worst, 'percent')}.",
+                why="" if 0 < worst <= SLIGHT else f"The largest fall is {shown(worst, 'percent')}: {FEW}",
             ),
             PaperClaim(
                 "With every slot filled the entropy is exactly that of one release", "exactly the same",

@@ -193,7 +193,7 @@ def _refusals(refused: Sequence[tuple[str, int]], table: pl.DataFrame) -> list[s
 
 NOTES = (
     "The second table is the same at every overlap, and entropies are summed over its persons, as in figure 4.",
-    "Where one value is slightly too frequent for l, Anatomy leaves out up to 1 % of the records.",
+    "Where a draw has a value slightly too often for l, Anatomy leaves out as few records as it can.",
 )
 
 

@@ -20,7 +20,8 @@ from showthrough.republishing.anonymize import anonymize
 from showthrough.table.arrays import Ints
 from showthrough.table.codes import codes_of
 
-SUPPRESSED = 0.01  # share of records that Anatomy may leave out where one value is a little too frequent
+TOO_MANY = 0.01  # share of a whole table that would have to go: a column with more cannot be meant
+SUPPRESSED = 0.2  # share of a draw that Anatomy may leave out, as few as it can: small draws have some values too often
 _QUASI = "sex"  # Anatomy groups by values alone; a release shows some column beside them
 
 
@@ -42,7 +43,7 @@ def draw(rows: int, records: int, overlap: int, seed: int) -> TwoTables:
 def eligible(values: pl.Series, l: int) -> bool:
     """Whether Anatomy can make groups of l different values without leaving out more than a few records."""
     _, (codes,) = codes_of([values])
-    return int(surplus(codes, l).sum()) <= SUPPRESSED * len(values)
+    return int(surplus(codes, l).sum()) <= TOO_MANY * len(values)
 
 
 def anatomized(table: pl.DataFrame, sensitive: str, l: int, *, name: str, seed: int) -> Release:
