@@ -209,7 +209,7 @@ def _falls(grid: pl.DataFrame) -> PaperClaim:
     falls = [1 - row["posterior"] / row["prior"] for row in grid.iter_rows(named=True)]
     holds = min(falls) > 0
     return PaperClaim(
-        "Effective anonymity after the attack is much less than before", "much less, read off the figure only",
+        "Effective anonymity after the attack is less than before (by how much is not judged)", "much less",
         f"less by {shown(min(falls), 'percent')} to {shown(max(falls), 'percent')} over all settings", holds,
         why="" if holds else "Where every group has every value, sets have nothing to cross.",
     )  # fmt: skip
