@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+COLUMNS = ("number", "time", "kind", "body", "before", "hash")
 BEGINNING = "0" * 64  # stands before the first event
 
 
@@ -27,6 +28,11 @@ class Event:
     body: str
     before: str
     hash: str
+
+    @property
+    def row(self) -> tuple[int, str, str, str, str, str]:
+        """As it stands in a table, by COLUMNS."""
+        return self.number, self.time, self.kind, self.body, self.before, self.hash
 
     @cached_property
     def told(self) -> Mapping[str, Any]:

@@ -11,8 +11,9 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from showthrough.errors import LedgerError
-from showthrough.ledger.schema import KEPT, TABLES, steps, triggers
-from showthrough.ledger.store import Row, lost, not_written
+from showthrough.ledger.chain import Event
+from showthrough.ledger.schema import KEPT, TABLES, WITH_STATES, steps, triggers
+from showthrough.ledger.store import Row, Session, lost, not_written
 
 _LOCK = 0x73686F777468726F  # the name of the lock, a number: "showthro"
 _REFUSED = ("28000", "28P01")
@@ -32,8 +33,8 @@ def _driver() -> Any:
     return psycopg
 
 
-def create(address: str) -> None:
-    """Make the tables of an empty ledger, all or none."""
+def create(address: str, first: Event) -> None:
+    """Make the tables of a ledger, all or none."""
     database = PostgresDatabase(address)
     try:
         if database.version() is not None:
@@ -41,6 +42,7 @@ def create(address: str) -> None:
         database.begin(writing=True)
         for statement in steps("postgresql", 0):
             database.run(statement)
+        Session(database).append(first)
         database.commit()
     finally:
         database.close()
@@ -106,7 +108,7 @@ class PostgresDatabase:
 
     def faults(self, version: int) -> list[str]:
         """Tables that are none, and triggers that are missing or asleep."""
-        shown = [t for t in TABLES if t in KEPT or version > 1]
+        shown = [t for t in TABLES if t in KEPT or version >= WITH_STATES]
         tables = self.run(
             "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE n.nspname = 'showthrough' AND c.relkind = 'r' AND NOT c.relrowsecurity AND NOT c.relhasrules"

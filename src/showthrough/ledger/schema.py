@@ -16,7 +16,7 @@ _EVENTS = """CREATE TABLE {events} (
 _CONTENTS = """CREATE TABLE {contents} (
   sha256 TEXT NOT NULL, part BIGINT NOT NULL, bytes {binary} NOT NULL, PRIMARY KEY (sha256, part))"""
 _VERSIONS = "CREATE TABLE {versions} (version BIGINT PRIMARY KEY)"
-_STATES = "CREATE TABLE {states} (place BIGINT PRIMARY KEY, key TEXT NOT NULL, bytes {binary} NOT NULL)"
+_STATES = "CREATE TABLE {states} (place BIGINT PRIMARY KEY, bytes {binary} NOT NULL)"
 
 KEPT = ("events", "contents", "versions")  # nothing in them is ever changed
 TABLES = (*KEPT, "states")
@@ -51,6 +51,7 @@ _STEPS = {
     ),
 }
 VERSION = len(_STEPS["sqlite"])
+WITH_STATES = 2  # the version that brought them
 
 
 def steps(database: str, since: int, until: int = VERSION) -> list[str]:

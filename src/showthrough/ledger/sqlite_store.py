@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import quote
 
 from showthrough.errors import FileError, LedgerError
-from showthrough.ledger.schema import APPLICATION, TABLES, steps
+from showthrough.ledger.chain import COLUMNS, Event
+from showthrough.ledger.schema import APPLICATION, TABLES, VERSION, steps
 from showthrough.ledger.store import Row, lost, not_written
 from showthrough.storage.unit import Unit
 
@@ -26,19 +27,21 @@ _FOREIGN = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 _HEAD = b"SQLite format 3\x00"
 
 
-def create(path: Path) -> None:
-    """Make an empty ledger: a file that its owner alone can read, there as a whole or not at all."""
+def create(path: Path, first: Event) -> None:
+    """Make a ledger: a file that its owner alone can read, there as a whole or not at all."""
     with Unit() as unit:
-        unit.file(path, private=True, replace=False).write(fresh())
+        unit.file(path, private=True, replace=False).write(fresh(first=first))
         unit.commit()
 
 
-def fresh(version: int | None = None) -> bytes:
-    """The bytes of a ledger without events."""
+def fresh(version: int = VERSION, *, first: Event | None = None) -> bytes:
+    """The bytes of a ledger with at most one event."""
     made = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        for statement in steps("sqlite", 0) if version is None else steps("sqlite", 0, version):
+        for statement in steps("sqlite", 0, version):
             made.execute(statement)
+        if first is not None:
+            made.execute(f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?)", first.row)
         return made.serialize()
     finally:
         made.close()

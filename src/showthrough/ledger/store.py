@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from showthrough.errors import LedgerError
-from showthrough.ledger.chain import Event, sha256
-from showthrough.ledger.schema import PART, VERSION, steps, table
+from showthrough.ledger.chain import COLUMNS, Event, sha256
+from showthrough.ledger.schema import PART, VERSION, WITH_STATES, steps, table
 from showthrough.storage.outcome import interruptions_wait, record
 
 WAIT = 600.0  # seconds for others who write, if nobody says otherwise
@@ -57,21 +57,19 @@ class Database(Protocol):
 class Session:
     """What can be asked and done inside one transaction."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, version: int = VERSION) -> None:
         self._run, kind = database.run, database.kind
         self._events, self._contents, self._states = (table(kind, t) for t in ("events", "contents", "states"))
+        self._states = self._states if version >= WITH_STATES else ""
 
     def events(self) -> list[Event]:
         """All of them, in order."""
-        found = self._run(f"SELECT number, time, kind, body, before, hash FROM {self._events} ORDER BY number")
+        found = self._run(f"SELECT {', '.join(COLUMNS)} FROM {self._events} ORDER BY number")
         return [Event(int(row[0]), *map(str, row[1:])) for row in found]
 
     def append(self, event: Event) -> None:
         """Add an event at the end."""
-        values = (event.number, event.time, event.kind, event.body, event.before, event.hash)
-        self._run(
-            f"INSERT INTO {self._events} (number, time, kind, body, before, hash) VALUES (?, ?, ?, ?, ?, ?)", values
-        )
+        self._run(f"INSERT INTO {self._events} ({', '.join(COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?)", event.row)
 
     def keep(self, content: bytes) -> str:
         """Keep some bytes, once; gives their SHA-256."""
@@ -91,15 +89,17 @@ class Session:
         """The SHA-256 of all contents."""
         return [str(row[0]) for row in self._run(f"SELECT DISTINCT sha256 FROM {self._contents} ORDER BY sha256")]
 
-    def state(self) -> tuple[str, bytes] | None:
-        """What was worked out of the history the last time, and what it is of."""
-        found = self._run(f"SELECT key, bytes FROM {self._states} WHERE place = 1")
-        return (str(found[0][0]), bytes(found[0][1])) if found else None
+    def state(self) -> bytes | None:
+        """What was worked out of the history the last time."""
+        if not self._states:  # of a ledger that was only read so far
+            return None
+        found = self._run(f"SELECT bytes FROM {self._states} WHERE place = 1")
+        return bytes(found[0][0]) if found else None
 
-    def put_state(self, key: str, content: bytes) -> None:
+    def put_state(self, content: bytes) -> None:
         """Keep it instead of the earlier one."""
         self._run(f"DELETE FROM {self._states} WHERE place = 1")
-        self._run(f"INSERT INTO {self._states} (place, key, bytes) VALUES (1, ?, ?)", (key, content))
+        self._run(f"INSERT INTO {self._states} (place, bytes) VALUES (1, ?)", (content,))
 
 
 class Store:
@@ -119,7 +119,7 @@ class Store:
         """One state of the ledger, whatever others write meanwhile."""
         self._begin(writing=False, wait=WAIT, tell=lambda _: None)
         try:
-            yield Session(self.database)
+            yield Session(self.database, self.version)
         finally:
             self.database.undo()
 
