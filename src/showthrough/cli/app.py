@@ -9,7 +9,7 @@ from __future__ import annotations
 import typer
 
 from showthrough import __version__
-from showthrough.cli import attack, audit, check, ci, compare, demo, dp, explain, policy, publish
+from showthrough.cli import attack, audit, check, ci, compare, demo, dp, explain, gate, ledger, policy, publish
 from showthrough.cli.listing import WithLists
 
 app = typer.Typer(
@@ -25,7 +25,9 @@ app.command("check")(check.check)
 app.command("publish")(publish.publish)
 app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
+app.command("gate")(gate.gate)
 app.command("ci")(ci.ci)
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(policy.app, name="policy")
 app.add_typer(attack.app, name="attack")
 app.add_typer(dp.app, name="dp")

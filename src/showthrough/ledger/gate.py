@@ -168,7 +168,7 @@ def _recorded(
     passed = decision.verdict is Verdict.PASS
     told = candidate.kept(recording.session)
     history = [r.event.number for r in recording.memory.history]
-    policy = fingerprint(plain(asked.rules.to_toml()))
+    policy = policy_fingerprint(asked.rules)
     certificate = audit.posterior.certificate
     body: dict[str, Any] = {
         "candidate": told["fingerprint"],
@@ -205,6 +205,11 @@ def _recorded(
     if passed:
         recording.add(candidate.release, {**told, "by": "gate", "verdict": event.number, "policy": policy})
     return Gate(str(told["name"]), str(decision.verdict), audit, passed, event.number, recording.memory.head, how)
+
+
+def policy_fingerprint(rules: Rules) -> str:
+    """By which it is seen that a release was judged by the same rules."""
+    return fingerprint(rules.to_toml())
 
 
 def _figures(post: Posterior | None) -> dict[str, Any] | None:

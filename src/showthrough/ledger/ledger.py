@@ -14,7 +14,7 @@ from typing import Any, Self
 import polars as pl
 
 from showthrough.auditing.deciding import PolicyGiven, rules_from
-from showthrough.errors import InputError, LedgerError, ParameterError
+from showthrough.errors import InputError, LedgerError, ParameterError, RecordedError
 from showthrough.inference.infer import SECONDS
 from showthrough.inference.posterior import Told
 from showthrough.knowledge.statement import Statement
@@ -85,15 +85,11 @@ class Ledger:
 
         ``key`` is that of the ids, where they are hashed; without it the environment is asked.
         """
-        address = _address(where)
-        database: Database
-        database = (
-            sqlite_store.SqliteDatabase(Path(where)) if address is None else postgres_store.PostgresDatabase(address)
-        )
+        store = open_store(where)
         try:
-            return cls(Store(database), key if key is not None else pseudonyms.key_from(None), wait=wait, tell=tell)
+            return cls(store, key if key is not None else pseudonyms.key_from(None), wait=wait, tell=tell)
         except BaseException:
-            database.close()
+            store.database.close()
             raise
 
     def close(self) -> None:
@@ -151,8 +147,14 @@ class Ledger:
     def record(self, given: Iterable[Parcel], *, by: str = "hand") -> list[Recorded]:
         """Record what is out there already, all or nothing."""
         found = [self._private(parcel) for parcel in given]
+        events = []
         with self._recording() as recording:
-            events = [recording.refuse_or_add(parcel, by=by) for parcel in found]
+            for at, parcel in enumerate(found):
+                try:
+                    events.append(recording.refuse_or_add(parcel, by=by))
+                except RecordedError as problem:
+                    problem.at = at
+                    raise
         return [Recorded(event) for event in events]
 
     def _add_excepted(
@@ -205,6 +207,11 @@ class Ledger:
             numbers = {found.event.number, found.told.get("verdict"), found.told.get("exception")}
             about = [e for e in memory.events if e.number in numbers or e.told.get("release") == found.event.number]
         return {"name": name, "state": found.state, **plain(found.told), "events": [e.as_dict() for e in about]}
+
+    def people(self, name: str) -> pl.DataFrame:
+        """Internal: the persons of a release that publishes ids, or whose private link is kept: id, group."""
+        with self._reading() as (session, memory):
+            return parcels.read(session, memory.named(name).told, where=self.where).groups()
 
     def log(self) -> list[Event]:
         """Every event, in order."""
@@ -313,7 +320,7 @@ class Ledger:
             if roles:
                 raise ParameterError("A release knows its roles: options are for files.", parameters=tuple(roles))
             return [parcels.of_release(release)]
-        return parcels.of_entries(HistoryEntries.from_dict({"release": [{"file": os.fspath(release), **roles}]}))
+        return parcels.of_entries(HistoryEntries.from_dict({"release": [{"file": os.fspath(release), **roles}]}))[0]
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[tuple[Session, Memory]]:
@@ -330,6 +337,14 @@ _LISTED = {
     "name": pl.String, "event": pl.Int64, "time": pl.String, "kind": pl.String, "persons": pl.Int64,
     "groups": pl.Int64, "values": pl.Int64, "state": pl.String, "by": pl.String, "fingerprint": pl.String,
 }  # fmt: skip
+
+
+def open_store(where: str | os.PathLike[str]) -> Store:
+    """The database of a ledger, whatever is in it."""
+    address = _address(where)
+    database: Database
+    database = sqlite_store.SqliteDatabase(Path(where)) if address is None else postgres_store.PostgresDatabase(address)
+    return Store(database)
 
 
 def _address(where: str | os.PathLike[str]) -> str | None:

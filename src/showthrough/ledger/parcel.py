@@ -16,6 +16,7 @@ from showthrough.errors import FileError, LedgerError
 from showthrough.ledger.chain import sha256
 from showthrough.ledger.store import Session
 from showthrough.register.history_file import HistoryEntries, ReleaseEntry
+from showthrough.register.register import Register
 from showthrough.release import folder, manifest
 from showthrough.release import link as private
 from showthrough.release.release import Release
@@ -68,16 +69,16 @@ def of_release(release: Release) -> Parcel:
     return Parcel(release, made, made)
 
 
-def of_entries(entries: HistoryEntries) -> list[Parcel]:
-    """Of files and folders, read as an audit reads them; a file that changes meanwhile is refused."""
+def of_entries(entries: HistoryEntries) -> tuple[list[Parcel], Register | None]:
+    """Of files and folders as an audit reads them, with the register; a file that changes meanwhile is refused."""
     before = [_files(entry, entries) for entry in entries.release]
-    releases, _ = entries.load()
+    releases, register = entries.load()
     found = []
     for entry, release, published in zip(entries.release, releases, before, strict=True):
         if _files(entry, entries) != published:
             raise FileError(f"{entry.file} was changed while it was read: try again.")
         found.append(Parcel(release, _parts(entry, release, published), published))
-    return found
+    return found, register
 
 
 def read(session: Session, told: Mapping[str, Any], *, where: str) -> Release:
