@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.ledger.server import NEEDED, NoServer, Server, running
+from tests.ledger.server import NEEDED, NoServerError, Server, running
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +15,7 @@ def server() -> Iterator[Server]:
     try:
         with running() as found:
             yield found
-    except NoServer as why:
+    except NoServerError as why:
         if os.environ.get(NEEDED):
             pytest.fail(f"PostgreSQL is needed, but {why}.")
         pytest.skip(str(why))

@@ -23,7 +23,7 @@ PASSWORD = "only for tests"
 NEEDED = "SHOWTHROUGH_NEEDS_POSTGRES"
 
 
-class NoServer(Exception):
+class NoServerError(Exception):
     """Why there is none."""
 
 
@@ -63,7 +63,7 @@ def programs() -> Path:
     for place in places:
         if place and all(os.access(os.path.join(place, name), os.X_OK) for name in ("initdb", "pg_ctl", "postgres")):
             return Path(place)
-    raise NoServer("this machine has no PostgreSQL (initdb, pg_ctl)")
+    raise NoServerError("this machine has no PostgreSQL (initdb, pg_ctl)")
 
 
 def _user() -> tuple[int, int] | None:
@@ -74,7 +74,7 @@ def _user() -> tuple[int, int] | None:
         with contextlib.suppress(KeyError):
             found = pwd.getpwnam(name)
             return found.pw_uid, found.pw_gid
-    raise NoServer("the server must not run as root, and there is no user nobody")
+    raise NoServerError("the server must not run as root, and there is no user nobody")
 
 
 @contextlib.contextmanager
@@ -83,7 +83,7 @@ def running() -> Iterator[Server]:
     try:
         import psycopg  # noqa: F401
     except ImportError:
-        raise NoServer("psycopg is not installed") from None
+        raise NoServerError("psycopg is not installed") from None
     tools, user = programs(), _user()
     home = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # the path of a socket has to be short
     try:
@@ -117,4 +117,4 @@ def _run(command: list, user: tuple[int, int] | None) -> None:
         env={**os.environ, "LC_ALL": "C", "HOME": "/"}, timeout=120,
     )  # fmt: skip
     if done.returncode:
-        raise NoServer(f"{Path(command[0]).name} failed: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")
+        raise NoServerError(f"{Path(command[0]).name} failed: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")

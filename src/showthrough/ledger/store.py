@@ -65,7 +65,7 @@ class Session:
     def events(self) -> list[Event]:
         """All of them, in order."""
         found = self._run(f"SELECT {', '.join(COLUMNS)} FROM {self._events} ORDER BY number")
-        return [Event(int(row[0]), *map(str, row[1:])) for row in found]
+        return [Event(_whole(row[0]), *map(_text, row[1:])) for row in found]
 
     def append(self, event: Event) -> None:
         """Add an event at the end."""
@@ -83,7 +83,7 @@ class Session:
     def content(self, name: str) -> bytes | None:
         """The bytes with a SHA-256, whether they still have it or not; None if there are none."""
         found = self._run(f"SELECT bytes FROM {self._contents} WHERE sha256 = ? ORDER BY part", (name,))
-        return b"".join(bytes(row[0]) for row in found) if found else None
+        return b"".join(_bytes(row[0]) for row in found) if found else None
 
     def kept(self) -> list[str]:
         """The SHA-256 of all contents."""
@@ -94,7 +94,17 @@ class Session:
         if not self._states:  # of a ledger that was only read so far
             return None
         found = self._run(f"SELECT bytes FROM {self._states} WHERE place = 1")
-        return bytes(found[0][0]) if found else None
+        return _bytes(found[0][0]) if found else None
+
+    def strange_rows(self) -> bool:
+        """Whether there are parts of contents, or states, beside those that are ever read."""
+        size = "length(bytes)"
+        parts = self._run(
+            f"SELECT count(*), min(part), max(part), min({size}), max({size}) FROM {self._contents} GROUP BY sha256"
+        )
+        odd = any((first, last) != (0, many - 1) or (many > 1 and not least) for many, first, last, least, _ in parts)
+        states = self._run(f"SELECT place FROM {self._states}") if self._states else []
+        return odd or any(row[0] != 1 for row in states)
 
     def put_state(self, content: bytes) -> None:
         """Keep it instead of the earlier one."""
@@ -164,6 +174,19 @@ class Store:
             if time.monotonic() > until:
                 raise LedgerError(f"{self.where} is read by another command without end: nothing was recorded.")
             time.sleep(_PAUSE)
+
+
+def _whole(given: Any) -> int:
+    """A number; what is none, or is one only nearly, is no number of an event."""
+    return given if isinstance(given, int) else 0
+
+
+def _text(given: Any) -> str:
+    return given if isinstance(given, str) else ""
+
+
+def _bytes(given: Any) -> bytes:
+    return bytes(given) if isinstance(given, (bytes, memoryview)) else b""
 
 
 def _known_version(database: Database) -> int:

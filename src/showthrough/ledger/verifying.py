@@ -10,6 +10,7 @@ from showthrough.errors import LedgerError, ShowthroughError
 from showthrough.ledger.chain import BEGINNING, Event, broken, sha256, turned_back
 from showthrough.ledger.memory import ADDED, JUDGED, Memory
 from showthrough.ledger.parcel import read
+from showthrough.ledger.schema import table
 from showthrough.ledger.store import Session, Store
 from showthrough.numerals import number_of
 from showthrough.progress import Progress
@@ -66,6 +67,7 @@ def verify(store: Store, *, expect: str | None = None, progress: Progress | None
     try:
         with store.reading() as session:
             found.faults += store.database.faults(store.version)
+            found.faults += _rows(store, session)
             events = session.events()
             fault = broken(events)
             found.faults += [] if fault is None else [fault.said]
@@ -86,6 +88,12 @@ def verify(store: Store, *, expect: str | None = None, progress: Progress | None
     releases = sum(event.kind == ADDED for event in events)
     faults = tuple(dict.fromkeys(found.faults))
     return Verification(len(events), releases, found.contents, head, faults, tuple(remarks))
+
+
+def _rows(store: Store, session: Session) -> list[str]:
+    versions = store.database.run(f"SELECT version FROM {table(store.database.kind, 'versions')} ORDER BY version")
+    good = [row[0] for row in versions] == list(range(1, store.version + 1)) and not session.strange_rows()
+    return [] if good else ["There are rows that no ledger has, or some are missing."]
 
 
 def _expected(events: list[Event], expect: str | None, found: _Found) -> None:
