@@ -1,4 +1,4 @@
-"""Gates at the same moment, kills at random ones, manipulations: twenty rounds of what `benchmarks.ledger` does at length.
+"""Gates at the same moment, kills at random ones, manipulations: a few rounds of what `benchmarks.ledger` does.
 
 Children are forked from a fresh process, as libraries with threads do not survive a fork of this one.
 """

@@ -344,7 +344,11 @@ def open_store(where: str | os.PathLike[str]) -> Store:
     address = _address(where)
     database: Database
     database = sqlite_store.SqliteDatabase(Path(where)) if address is None else postgres_store.PostgresDatabase(address)
-    return Store(database)
+    try:
+        return Store(database)
+    except BaseException:
+        database.close()
+        raise
 
 
 def _address(where: str | os.PathLike[str]) -> str | None:

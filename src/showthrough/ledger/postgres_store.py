@@ -135,7 +135,7 @@ class PostgresDatabase:
             return LedgerError(f"{self.where} refuses the user or the password: check both.")
         if "does not exist" in told:
             return LedgerError(f"{self.where}: there is no such database on this server.")
-        if "invalid" in told and "connection option" in told:
+        if "invalid" in told:
             return LedgerError(f"{self.where} is no address of a PostgreSQL database.")
         return LedgerError(f"{self.where} cannot be reached: check host and port, and that the server runs.")
 

@@ -192,10 +192,8 @@ def _bytes(given: Any) -> bytes:
 def _known_version(database: Database) -> int:
     found = database.version()
     if found is None:
-        database.close()
         raise LedgerError(f"{database.where} is no ledger: showthrough ledger init makes one.")
     if found > VERSION:
-        database.close()
         raise LedgerError(
             f"{database.where} is a ledger of version {found}; this showthrough reads up to version {VERSION}: use a "
             "newer one."
