@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -58,11 +57,13 @@ def test_a_file_that_may_not_grow(tmp_path):
     st.Ledger.create(tmp_path / "l.db").close()
     large("D").save(tmp_path / "D")
     limit = os.path.getsize(tmp_path / "l.db") + 4096
-    command = [sys.executable, "-m", "showthrough", "ledger", "add", "D", "--ledger", "l.db"]
-    ended = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )  # fmt: skip
+    words = ["showthrough", "ledger", "add", "D", "--ledger", "l.db"]
+    code = (
+        f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit})); "
+        f"sys.argv = {words!r}; runpy.run_module('showthrough', run_name='__main__')"
+    )
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "cannot be written: the disk is full, or fails" in ended.stderr
     with st.Ledger.open(tmp_path / "l.db") as ledger:

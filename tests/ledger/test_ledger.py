@@ -264,7 +264,7 @@ def test_registers_are_referred_to_by_their_hash(ledger):
 
 def test_an_older_ledger_opens_and_is_brought_forward(place):
     from showthrough.ledger import schema
-    from showthrough.ledger.chain import next_event
+    from showthrough.ledger.events import next_event
     from showthrough.ledger.memory import CREATED
 
     if "://" not in place:
@@ -332,7 +332,7 @@ def test_rows_are_neither_changed_nor_deleted(ledger, place):
 
 def test_a_clock_that_goes_back_is_told(ledger, monkeypatch):
     from showthrough.ledger import recording
-    from showthrough.ledger.chain import next_event
+    from showthrough.ledger.events import next_event
 
     monkeypatch.setattr(recording, "next_event", lambda *given: next_event(*given, time="1999-01-01T00:00:00+00:00"))
     ledger.add(safe("D"))

@@ -15,6 +15,8 @@ from showthrough.cli.options import Audience
 from showthrough.errors import RecordedError
 from showthrough.table.unpacking import unpacked_up_to
 
+EXCEPTION = "Published all the same? showthrough ledger add NAME --exception WHY --owner WHO --until DATE"
+
 
 def gate(
     candidate: Annotated[
@@ -89,7 +91,7 @@ def gate(
         from showthrough.cli.inputs import proximity as near
         from showthrough.cli.output import Targets, conclude, deliver_audit
         from showthrough.cli.writing import as_started, check_targets
-        from showthrough.report.ledger import show_gate
+        from showthrough.report.ledger_terminal import show_gate
         from showthrough.requests.gate import GateRequest, policy_of, run_gate
 
         limits = {
@@ -129,4 +131,6 @@ def gate(
         deliver_audit(result, targets, quiet=quiet, raw=raw, gate=found.gate)
         if not quiet and targets.printed == "text":
             show_gate(out(), found.gate, found.where)
+            if not found.gate.recorded:
+                out().print(EXCEPTION, soft_wrap=True)
         conclude(result, interrupted=progress.satisfied, quiet=quiet)

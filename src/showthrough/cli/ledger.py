@@ -131,7 +131,7 @@ def listing(ledger: options.LedgerPlace = "ledger.db", json: options.Json = None
     """List the releases in counts and hashes."""
     with errors_as_sentences():
         from showthrough.cli.writing import give_json
-        from showthrough.report.ledger import show_releases
+        from showthrough.report.ledger_terminal import show_releases
         from showthrough.requests.ledger import LedgerRequest
 
         with LedgerRequest(ledger).open() as opened:
@@ -151,7 +151,7 @@ def show(
     """Show what is recorded of a release: counts, hashes, events; with --audience internal its persons."""
     with errors_as_sentences(audience=audience):
         from showthrough.cli.writing import give_json
-        from showthrough.report.ledger import show_people, show_release
+        from showthrough.report.ledger_terminal import show_people, show_release
         from showthrough.requests.ledger import LedgerRequest
 
         internal = audience == "internal"
@@ -170,7 +170,7 @@ def log(ledger: options.LedgerPlace = "ledger.db", json: options.Json = None) ->
     """Print every event, in order; the last hash is worth keeping elsewhere."""
     with errors_as_sentences():
         from showthrough.cli.writing import give_json
-        from showthrough.report.ledger import show_log
+        from showthrough.report.ledger_terminal import show_log
         from showthrough.requests.ledger import LedgerRequest
 
         with LedgerRequest(ledger).open() as opened:

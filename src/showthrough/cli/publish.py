@@ -190,7 +190,7 @@ def publish(
         from showthrough.cli.output import say_verdict, show_compared, show_link, show_published
         from showthrough.cli.writing import as_started, check_targets, give_json
         from showthrough.criteria.criteria_entries import CriteriaEntries
-        from showthrough.report.ledger import show_gate
+        from showthrough.report.ledger_terminal import show_gate
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
         if (output is None) == (not dry_run):

@@ -18,7 +18,7 @@ from showthrough.inference.posterior import Posterior
 from showthrough.inference.resuming import kept, resumable, resumed
 from showthrough.knowledge.statement import Statement
 from showthrough.ledger import parcel as parcels
-from showthrough.ledger.chain import sha256
+from showthrough.ledger.events import sha256
 from showthrough.ledger.memory import AUDITED, JUDGED
 from showthrough.ledger.parcel import Parcel
 from showthrough.ledger.recording import Recording, spends
@@ -34,7 +34,7 @@ CONTINUED = "the posterior of the history was kept, and went on from there"
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Hearing:
     """How a candidate is judged: the rules, and what `audit` is told of its reader."""
 
     rules: Rules
@@ -97,7 +97,7 @@ class Gate:
         return f"<gate: {self.name} {self.verdict}, {where}, event {self.event}>"
 
 
-def judged(recording: Recording, candidate: Parcel, asked: Asked, progress: Progress) -> Gate:
+def judged(recording: Recording, candidate: Parcel, asked: Hearing, progress: Progress) -> Gate:
     """Judge a candidate and record what came of it; inside a transaction that nobody else can write in."""
     memory, session = recording.memory, recording.session
     memory.refuse_recorded(candidate.release.name, candidate.release.fingerprint())
@@ -115,7 +115,7 @@ def judged(recording: Recording, candidate: Parcel, asked: Asked, progress: Prog
 
 
 def _posteriors(
-    recording: Recording, history: list[Release], candidate: Release, asked: Asked, progress: Progress
+    recording: Recording, history: list[Release], candidate: Release, asked: Hearing, progress: Progress
 ) -> tuple[Posterior | None, Posterior, str]:
     """Before, where it is known already, and after; and how they were found."""
     every = [*history, candidate]
@@ -160,7 +160,7 @@ def _before(recording: Recording, history: list[Release], **given: Any) -> tuple
 
 
 def _recorded(
-    recording: Recording, candidate: Parcel, asked: Asked, found: tuple[Audit, Posterior | None, str]
+    recording: Recording, candidate: Parcel, asked: Hearing, found: tuple[Audit, Posterior | None, str]
 ) -> Gate:
     audit, before, how = found
     decision = audit.decision

@@ -21,9 +21,9 @@ from showthrough.knowledge.statement import Statement
 from showthrough.ledger import gate as gates
 from showthrough.ledger import parcel as parcels
 from showthrough.ledger import postgres_store, pseudonyms, sqlite_store
-from showthrough.ledger.chain import Event, next_event
+from showthrough.ledger.events import Event, next_event
 from showthrough.ledger.exporting import export
-from showthrough.ledger.gate import Asked, Gate
+from showthrough.ledger.gate import Gate, Hearing
 from showthrough.ledger.memory import CREATED, Memory, Recorded
 from showthrough.ledger.parcel import Parcel
 from showthrough.ledger.pseudonyms import Pseudonyms
@@ -266,19 +266,19 @@ class Ledger:
         [parcel] = self._parcels(release, roles)
         parcel = parcel if name is None else parcel.called(name)
         known = None if register is None else Register.of(register)
-        asked = Asked(
+        asked = Hearing(
             rules_from(policy), known, list(knowledge), prior, elastic, changed, contradictions,
             seconds=seconds, whole_values=whole_values,
         )  # fmt: skip
         return self.judge(parcel, asked, progress)
 
-    def judge(self, candidate: Parcel, asked: Asked, progress: Told = None) -> Gate:
+    def judge(self, candidate: Parcel, asked: Hearing, progress: Told = None) -> Gate:
         """The gate for a candidate that was read already."""
         with self.judging(candidate, asked, progress) as found:
             return found
 
     @contextlib.contextmanager
-    def judging(self, candidate: Parcel, asked: Asked, progress: Told = None) -> Iterator[Gate]:
+    def judging(self, candidate: Parcel, asked: Hearing, progress: Told = None) -> Iterator[Gate]:
         """The same; the block runs before the verdict counts, and if it fails nothing is recorded."""
         parcel, told = self._private(candidate), Progress.of(progress)
         if asked.register is not None:
@@ -292,7 +292,7 @@ class Ledger:
         """What ids are called in this ledger; None: as they are given."""
         return pseudonyms.required(self._created, self._key, self.where)
 
-    def _hidden(self, asked: Asked) -> Asked:
+    def _hidden(self, asked: Hearing) -> Hearing:
         """The same with ids as the ledger knows them."""
         hidden = self.pseudonyms()
         if hidden is None:

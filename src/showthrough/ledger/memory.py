@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from showthrough.errors import LedgerError, RecordedError
-from showthrough.ledger.chain import BEGINNING, Event, broken
+from showthrough.ledger.events import BEGINNING, Event, broken
 from showthrough.policy.policy import BUDGET
 from showthrough.policy.rules import PolicyException
 from showthrough.said import private

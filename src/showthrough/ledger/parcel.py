@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from showthrough.errors import FileError, LedgerError
-from showthrough.ledger.chain import sha256
+from showthrough.ledger.events import sha256
 from showthrough.ledger.store import Session
 from showthrough.register.history_file import HistoryEntries, ReleaseEntry
 from showthrough.register.register import Register

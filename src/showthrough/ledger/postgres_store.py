@@ -11,9 +11,9 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from showthrough.errors import LedgerError
-from showthrough.ledger.chain import Event
+from showthrough.ledger.events import Event
 from showthrough.ledger.schema import KEPT, TABLES, WITH_STATES, steps, triggers
-from showthrough.ledger.store import Row, Session, lost, not_written
+from showthrough.ledger.store import Fetched, Session, lost, not_written
 
 _LOCK = 0x73686F777468726F  # the name of the lock, a number: "showthro"
 _REFUSED = ("28000", "28P01")
@@ -63,7 +63,7 @@ class PostgresDatabase:
         except (ValueError, UnicodeError):
             raise LedgerError(f"{self.where} is no address of a PostgreSQL database.") from None
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Fetched]:
         """Run a statement with ``?`` for values."""
         try:
             with self._connection.cursor(binary=True) as cursor:

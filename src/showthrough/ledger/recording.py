@@ -8,7 +8,7 @@ from typing import Any
 
 from showthrough.dp.account import Account
 from showthrough.errors import InputError, LedgerError, ParameterError
-from showthrough.ledger.chain import Event, next_event
+from showthrough.ledger.events import Event, next_event
 from showthrough.ledger.memory import ADDED, EXCEPTED, SPENT, WITHDRAWN, Memory
 from showthrough.ledger.parcel import Parcel, read
 from showthrough.ledger.store import Session

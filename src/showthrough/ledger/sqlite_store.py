@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import quote
 
 from showthrough.errors import FileError, LedgerError
-from showthrough.ledger.chain import COLUMNS, Event
+from showthrough.ledger.events import COLUMNS, Event
 from showthrough.ledger.schema import APPLICATION, TABLES, VERSION, steps
-from showthrough.ledger.store import Row, lost, not_written
+from showthrough.ledger.store import Fetched, lost, not_written
 from showthrough.storage.unit import Unit
 
 _BUSY = 0.2  # seconds inside SQLite; waiting longer is up to the store, which hears interruptions
@@ -79,7 +79,7 @@ class SqliteDatabase:
             self.run("PRAGMA journal_mode = DELETE")
             self.run("PRAGMA synchronous = EXTRA")
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Fetched]:
         """Run a statement with ``?`` for values."""
         try:
             return self._connection.execute(statement, values).fetchall()

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from showthrough.errors import LedgerError
-from showthrough.ledger.chain import COLUMNS, Event, sha256
+from showthrough.ledger.events import COLUMNS, Event, sha256
 from showthrough.ledger.schema import PART, VERSION, WITH_STATES, steps, table
 from showthrough.storage.outcome import interruptions_wait, record
 
 WAIT = 600.0  # seconds for others who write, if nobody says otherwise
 _PAUSE = 0.05
 
-Row = tuple[Any, ...]
+Fetched = tuple[Any, ...]
 Tell = Callable[[str], None]
 
 
@@ -25,7 +25,7 @@ class Database(Protocol):
     kind: str  # the words of `schema`
     where: str  # for messages: without a password
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[Fetched]:
         """Run a statement with ``?`` for values."""
         ...
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from showthrough.errors import LedgerError, ShowthroughError
-from showthrough.ledger.chain import BEGINNING, Event, broken, sha256, turned_back
+from showthrough.ledger.events import BEGINNING, Event, broken, sha256, turned_back
 from showthrough.ledger.memory import ADDED, JUDGED, Memory
 from showthrough.ledger.parcel import read
 from showthrough.ledger.schema import table
@@ -53,14 +53,14 @@ class Verification:
 
 
 @dataclass
-class _Found:
+class _Findings:
     faults: list[str] = field(default_factory=list)
     contents: int = 0
 
 
 def verify(store: Store, *, expect: str | None = None, progress: Progress | None = None) -> Verification:
     """Look at everything; ``expect`` is the hash of an event that was kept elsewhere, which a cut-off chain has not."""
-    tell, found = progress or Progress(), _Found()
+    tell, found = progress or Progress(), _Findings()
     events: list[Event] = []
     remarks: list[str] = []
     tell.stage("verifying")
@@ -96,7 +96,7 @@ def _rows(store: Store, session: Session) -> list[str]:
     return [] if good else ["There are rows that no ledger has, or some are missing."]
 
 
-def _expected(events: list[Event], expect: str | None, found: _Found) -> None:
+def _expected(events: list[Event], expect: str | None, found: _Findings) -> None:
     if expect is not None and expect not in {event.hash for event in events}:
         found.faults.append("No event has the hash that was expected: events were cut off, or this is another ledger.")
 
@@ -117,7 +117,7 @@ def named_contents(events: Iterable[Event]) -> dict[str, tuple[int, str]]:
     return found
 
 
-def _contents(session: Session, events: list[Event], found: _Found, tell: Progress) -> None:
+def _contents(session: Session, events: list[Event], found: _Findings, tell: Progress) -> None:
     """Every content that is named is there and has its hash, and no other is."""
     named, held = named_contents(events), set(session.kept())
     for done, (sha, (number, name)) in enumerate(sorted(named.items(), key=lambda item: item[1])):
@@ -133,7 +133,7 @@ def _contents(session: Session, events: list[Event], found: _Found, tell: Progre
     found.contents = len(held)
 
 
-def _state(session: Session, memory: Memory, found: _Found) -> None:
+def _state(session: Session, memory: Memory, found: _Findings) -> None:
     """The posterior that is kept is the one that was spoken of last."""
     told = memory.posterior
     if told is None:
@@ -143,7 +143,7 @@ def _state(session: Session, memory: Memory, found: _Found) -> None:
         found.faults.append("The posterior that is kept of the history was altered; the next gate solves it anew.")
 
 
-def _readable(session: Session, memory: Memory, found: _Found) -> None:
+def _readable(session: Session, memory: Memory, found: _Findings) -> None:
     """Every release still reads as what was recorded of it."""
     if found.faults:
         return

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from showthrough.errors import FieldError
-from showthrough.ledger.gate import Asked, Gate, policy_fingerprint
+from showthrough.ledger.gate import Gate, Hearing, policy_fingerprint
 from showthrough.ledger.parcel import of_entries
+from showthrough.ledger.store import Tell
 from showthrough.progress import Progress
 from showthrough.register.register import Register
 from showthrough.report import html
 from showthrough.report.origin import Origin
 from showthrough.requests.audit import AuditRequest, AuditResult, by_links, finished
-from showthrough.requests.ledger import LedgerRequest, Tell
+from showthrough.requests.ledger import LedgerRequest
 from showthrough.table.files import read_bytes
 
 
@@ -72,7 +73,7 @@ def run_gate(
     made = Origin.now(AuditRequest.files(request))
     with request.ledger.open(tell) as ledger:
         links = request.link and register is not None
-        asked = Asked(
+        asked = Hearing(
             rules,
             register,
             **known,

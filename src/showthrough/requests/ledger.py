@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -13,14 +13,12 @@ from showthrough.ledger.ledger import Ledger, open_store
 from showthrough.ledger.memory import Recorded
 from showthrough.ledger.parcel import of_entries
 from showthrough.ledger.pseudonyms import key_from, new_key
-from showthrough.ledger.store import WAIT
+from showthrough.ledger.store import WAIT, Tell
 from showthrough.ledger.verifying import Verification, verify
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
 from showthrough.storage.unit import check_writable
 from showthrough.table.entries import Entries, between
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)

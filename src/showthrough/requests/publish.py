@@ -16,7 +16,7 @@ from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import plan_file
 from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
-from showthrough.ledger.gate import Asked, Gate
+from showthrough.ledger.gate import Gate, Hearing
 from showthrough.ledger.ledger import Ledger
 from showthrough.ledger.parcel import Parcel
 from showthrough.ledger.pseudonyms import back, renamed_release
@@ -268,7 +268,7 @@ def _published(
     rules = read_policy(request.gate) if request.gate is not None else Rules(block=request.policy)
     parts = folders.read_parts(home)
     candidate = Parcel(replace(result.release, made=None), parts, parts)
-    asked = Asked(
+    asked = Hearing(
         rules, changed=request.changed, seconds=request.seconds, **known_from(request.knowledge, request.prior)
     )
     with ledger.judging(candidate, asked, tell) as gate:
@@ -280,8 +280,9 @@ def _published(
             unit.commit()
         except FileError as problem:
             raise FileError(
-                f"{problem.said} {ledger.where} has it recorded as published: showthrough ledger withdraw --never-left-"
-                "the-house takes that back."
+                f"{problem.said} {ledger.where} has it recorded as published: withdraw it there with "
+                "never_left_the_house=True.",
+                parameters=("never_left_the_house",),
             ) from None
     return result
 

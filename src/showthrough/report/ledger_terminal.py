@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
-from showthrough.ledger.chain import Event
+from showthrough.ledger.events import Event
 from showthrough.ledger.gate import Gate
 from showthrough.ledger.memory import ADDED, AUDITED, EXCEPTED, JUDGED, SPENT, WITHDRAWN
 from showthrough.numerals import many, number_of
@@ -88,9 +88,4 @@ def show_gate(console: Console, gate: Gate, where: str) -> None:
             console.print(words(f"{what}: {many(before[key])} persons before, {many(after[key])} with {gate.name}"))
     recorded = "recorded as published" if gate.recorded else "not recorded as published"
     console.print(words(f"{gate.name} is {recorded} in {where} (event {gate.event}; {gate.how})."), soft_wrap=True)
-    if not gate.recorded:
-        console.print(
-            words("Published all the same? showthrough ledger add NAME --exception WHY --owner WHO --until DATE"),
-            soft_wrap=True,
-        )
     console.print(words(f"Head of the log: {gate.head}"), soft_wrap=True)
