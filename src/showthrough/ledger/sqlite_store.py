@@ -20,6 +20,8 @@ from showthrough.ledger.schema import APPLICATION, TABLES, VERSION, steps
 from showthrough.ledger.store import Fetched, lost, not_written
 from showthrough.storage.unit import Unit
 
+# a damaged file gives numbers that are too large, and errors that quote bytes which are no text
+PROBLEMS = (sqlite3.Error, OverflowError, UnicodeError)
 _BUSY = 0.2  # seconds inside SQLite; waiting longer is up to the store, which hears interruptions
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
@@ -62,7 +64,7 @@ class SqliteDatabase:
             self._connection = sqlite3.connect(
                 name, uri=True, isolation_level=None, timeout=_BUSY, check_same_thread=False
             )
-        except sqlite3.Error as problem:
+        except PROBLEMS as problem:
             raise self._sentence(problem) from None
         try:
             self._prepare()
@@ -83,7 +85,7 @@ class SqliteDatabase:
         """Run a statement with ``?`` for values."""
         try:
             return self._connection.execute(statement, values).fetchall()
-        except (sqlite3.Error, OverflowError) as problem:
+        except PROBLEMS as problem:
             raise self._sentence(problem) from None
 
     def begin(self, *, writing: bool) -> bool:
@@ -93,7 +95,7 @@ class SqliteDatabase:
         try:
             self._connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
             self._connection.execute("SELECT count(*) FROM versions").fetchall()  # from now on one state
-        except sqlite3.Error as problem:
+        except PROBLEMS as problem:
             self.undo()
             if _code(problem) in _LOCKED:
                 return False
@@ -104,7 +106,7 @@ class SqliteDatabase:
         """End it with all that was done; False while somebody reads."""
         try:
             self._connection.execute("COMMIT")
-        except sqlite3.Error as problem:
+        except PROBLEMS as problem:
             if _code(problem) in _LOCKED:
                 return False
             raise self._sentence(problem) from None
@@ -115,7 +117,7 @@ class SqliteDatabase:
         if self._connection.in_transaction:
             try:
                 self._connection.execute("ROLLBACK")
-            except sqlite3.Error:  # the journal undoes it when the file is opened again
+            except PROBLEMS:  # the journal undoes it when the file is opened again
                 self._connection.close()
 
     def version(self) -> int | None:
@@ -130,7 +132,7 @@ class SqliteDatabase:
         try:
             told = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check(3)").fetchall()]
             found = set(self._connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall())
-        except sqlite3.Error:
+        except PROBLEMS:
             return ["The file is damaged: SQLite cannot read it."]
         if told != ["ok"]:
             return ["The file is damaged: SQLite finds pages that do not fit together."]
@@ -153,7 +155,7 @@ class SqliteDatabase:
         code = _code(problem)
         if code in _FOREIGN and not self._is_ours():
             return LedgerError(f"{self.where} is no ledger: showthrough ledger init makes one.")
-        if code in _FOREIGN or isinstance(problem, OverflowError):
+        if code in _FOREIGN or not isinstance(problem, sqlite3.Error):
             return LedgerError(f"{self.where} is damaged: SQLite cannot read it.")
         if code in _FULL:
             return not_written(self.where, "the disk is full, or fails")

@@ -132,5 +132,9 @@ def run_ledger_except(request: LedgerExceptRequest, tell: Tell = lambda _: None)
 
 
 def run_ledger_verify(request: LedgerRequest, expect: str | None, progress: Progress) -> Verification:
-    """Look at everything; a ledger that cannot even be opened as one is a fault too, if it was one."""
-    return verify(open_store(request.ledger), expect=expect, progress=progress)
+    """Look at everything, also where the events are not those of a ledger any more."""
+    store = open_store(request.ledger)
+    try:
+        return verify(store, expect=expect, progress=progress)
+    finally:
+        store.database.close()
