@@ -26,6 +26,7 @@ FLOORS = (
     ("ledger",),
     ("report",),
     ("examples",),
+    ("experiments",),
     ("requests",),
     ("cli", "web", "testing"),
     ("__main__",),

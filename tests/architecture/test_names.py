@@ -13,6 +13,8 @@ ASKED = ("attacks", "requests.attack_entries")
 
 # Files that are one concept on several floors: the command, its use case, the content that is told, the work itself.
 FILES = {
+    "after": {"cli.after", "requests.after", "report.after"},
+    "meaning": {"dp.meaning", "requests.meaning", "report.meaning"},
     "account": {"requests.account", "report.account", "dp.account"},
     "attack": {"cli.attack", "requests.attack"},
     "audit": {"cli.audit", "requests.audit", "auditing.audit"},
@@ -24,6 +26,7 @@ FILES = {
     "ledger": {"cli.ledger", "requests.ledger", "ledger.ledger"},
     "policy": {"cli.policy", "requests.policy", "policy.policy"},
     "publish": {"cli.publish", "requests.publish", "report.publish"},
+    "reproduce": {"cli.reproduce", "requests.reproduce"},
     # an attack, and how it is asked for
     **{name.replace("-", "_"): {f"{room}.{name.replace('-', '_')}" for room in ASKED} for name in ATTACKS},
     # who fits which groups, who is inside: the machinery, and the attacks that ask just that

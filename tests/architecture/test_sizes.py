@@ -14,7 +14,14 @@ LINES_OF_A_FUNCTION = 60
 PARAMETERS = 7
 
 # A command declares its options as parameters, and the words of their help are most of its lines.
-COMMANDS = ("cli.audit.audit", "cli.explain.explain", "cli.check.check", "cli.publish.publish", "cli.gate.gate")
+COMMANDS = (
+    "cli.audit.audit",
+    "cli.after.after",
+    "cli.explain.explain",
+    "cli.check.check",
+    "cli.publish.publish",
+    "cli.gate.gate",
+)
 
 LONG_FUNCTIONS = {
     **dict.fromkeys(COMMANDS, "a command with its options"),
@@ -39,6 +46,7 @@ MANY_PARAMETERS = {
     "auditing.audit.audit": "entry point: those of infer",
     "comparing.comparison.compare": "entry point: what is compared, and how",
     "cli.compare.compare": "a command with its options",
+    "cli.reproduce.reproduce": "a command with its options",
     "inference.proof_check.holds": "a claim, its steps and all that they may lean on, as plain data",
     "inference.proof_check.contradicts": "steps and all that they may lean on, as plain data",
 }

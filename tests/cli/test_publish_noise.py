@@ -110,7 +110,7 @@ def test_gaussian_noise(home):
         (["--epsilon", "1", "--domain", "zip="], "--domain takes COLUMN=VALUES"),
         (["--epsilon", "1", "--domain", "none.toml"], "none.toml"),
         (["--epsilon", "1", "--marginal", "zip"], "marginals lists 'zip'"),
-        (["--epsilon", "1", "--marginal", "age:0"], "marginals is a number above 0"),
+        (["--epsilon", "1", "--marginal", "age:0"], "The share of a marginal is a number above 0"),
         (["--epsilon", "1", "--publish-ids"], "means nothing for the method dp-counts"),
     ],
 )
@@ -136,3 +136,35 @@ def test_without_the_library_there_is_a_hint(home, monkeypatch):
     done = publish("--epsilon", "1", "-o", "N")
     assert done.code == 2
     assert 'pip install "showthrough[dp]"' in " ".join(done.err.split())
+
+
+def test_a_budget_is_kept_over_the_history(home):
+    assert publish("--epsilon", "0.5", "--max-epsilon", "1", "-o", "N1").code == 0
+    over = publish("--epsilon", "0.7", "--history", "N1", "--max-epsilon", "1", "-o", "N2")
+    assert over.code == 2
+    assert "0.5 is spent, and epsilon = 0.5 would fit" in " ".join(over.err.split())
+    assert not Path("N2").exists()
+    fits = publish("--epsilon", "0.5", "--history", "N1", "--max-epsilon", "1", "-o", "N2")
+    assert "before it: ε = 1, δ = 0, by basic composition; before it was ε = 0.5. The policy" in " ".join(
+        fits.out.split()
+    )
+    again = publish("--epsilon", "0.5", "--overwrite", "-o", "N2")  # whoever saw what it held has both
+    assert "ε = 1, δ = 0, by basic composition" in " ".join(again.out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--epsilon", "1", "--max-epsilon", "nan", "-o", "N"], "is a number of 0 or more, not nan"),
+        (["--epsilon", "1", "--max-delta", "1", "-o", "N"], "delta is a probability"),
+        (["--epsilon", "1", "--max-posterior", "0.5", "-o", "N"], "not max_posterior"),
+        (["--epsilon", "1", "--history", "nowhere", "-o", "N"], "nowhere"),
+        (["--epsilon", "1", "--dry-run"], "dp-counts has no strategies to compare"),
+        (["--method", "mondrian", "--k", "2", "--max-epsilon", "1", "-o", "N"], "limits of --method dp-counts"),
+    ],
+)
+def test_budgets_that_make_no_sense(home, arguments, message):
+    done = publish(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert message in " ".join(done.err.split())
+    assert not Path("N").exists()

@@ -49,6 +49,7 @@ def test_what_is_learned_is_what_all_releases_tell(method):
     assert found.certain == int(post.certain().sum())
     assert found.largest == pytest.approx(sum(max(p.values()) for p in beliefs.values()) / 90)
     assert found.true == pytest.approx(sum(p.get(truth[i], 0.0) for i, p in beliefs.items()) / 90)
+    assert found.most == pytest.approx(max(max(p.values()) for p in beliefs.values()))
     assert found.over_50 == sum(max(p.values()) >= 0.5 - 1e-9 for p in beliefs.values())
     right = 0.0
     for i, p in beliefs.items():

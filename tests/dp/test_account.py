@@ -98,6 +98,15 @@ def test_what_was_written_is_read_again(home):
     assert told("own.json", "N2")["total"]["epsilon"] == 1.0
 
 
+def test_a_state_knows_which_releases_it_holds(home):
+    Path("state.json").write_text(json.dumps(told("N0", "N1")))
+    again = told("state.json", "N1", "N2", "state.json")
+    assert again["total"]["epsilon"] == 1.5
+    assert any("counted once" in line for line in again["words"])
+    Path("longer.json").write_text(json.dumps(again))
+    assert told("longer.json", "N0", "state.json")["total"]["epsilon"] == 1.5
+
+
 def test_releases_without_noise_are_named(home):
     found = told("N0", "C")
     assert found["without_noise"] == ["C"]
@@ -110,6 +119,10 @@ def test_limits_decide(home):
     assert over.code == 1
     assert "The limit of ε = 0.9 is not kept." in over.out
     assert run("dp", "account", "N0", "C", "--max-epsilon", "5").code == 1
+    more = run("dp", "account", "N0", "--next", "N1", "--max-epsilon", "0.9")
+    assert more.code == 1
+    assert "One more release would not keep the limit of ε = 0.9." in more.out
+    assert run("dp", "account", "N0", "--next", "N1", "--max-epsilon", "1").code == 0
     quiet = run("dp", "account", "N0", "N1", "--max-epsilon", "0.9", "--quiet")
     assert (quiet.code, quiet.out) == (1, "")
     assert "not kept" in quiet.err
@@ -126,6 +139,7 @@ def test_limits_decide(home):
         (["N0", "--next", "geometric:0"], "scale is a number above 0"),
         (["N0", "--next", "0"], "epsilon is a number above 0"),
         (["N0", "--neighbours", "x"], "replace-one or add-remove"),
+        (["N0", "--max-epsilon", "nan"], "--max-epsilon is at least 0, not nan"),
     ],
 )
 def test_bad_input_of_the_command(home, arguments, message):

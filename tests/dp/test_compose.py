@@ -3,6 +3,7 @@
 import itertools
 import math
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from hypothesis import strategies as hs
 
 import showthrough as st
 from showthrough.dp import losses
-from showthrough.dp.curves import delta_at
+from showthrough.dp.curves import _delta_of_rho, delta_at, epsilon_at, rho
 from showthrough.dp.formulas import ORDERS, optimal
-from showthrough.dp.items import Promise
+from showthrough.dp.items import Mechanism, Promise
 from showthrough.errors import InputError, ParameterError
 from tests.dp import worst_case
 
@@ -268,3 +269,45 @@ def test_gaussian_noise_needs_a_delta():
 def test_nothing_costs_nothing():
     assert tuple(st.dp.compose([])) == (0.0, 0.0)
     assert st.dp.compose([], delta=1e-6).epsilon == 0
+
+
+def test_many_items_and_wide_noise_take_little():
+    """Ten thousand items of one kind are one kind, and no sum runs over as many numbers as the noise is wide."""
+    began = time.process_time()
+    many = st.dp.compose([st.dp.discrete_gaussian(100)] * 10_000, delta=DELTA)
+    assert many.epsilon <= st.dp.compose([st.dp.gaussian(100)] * 10_000, delta=DELTA, method="zcdp").epsilon + 1e-9
+    assert st.dp.compose([(1e-8, 0)] * 10_000, delta=1e-300).epsilon == pytest.approx(3.616e-5, rel=1e-3)
+    assert st.dp.compose([(1e-8, 0)] * 10_000, delta=DELTA).epsilon == 0.0  # two tables differ by 4e-7 in all
+    wide = st.dp.compose([st.dp.discrete_gaussian(1e12)], delta=1e-300)
+    assert 0 < wide.epsilon < 1e-9
+    assert time.process_time() - began < 30
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-9, 1e-30])
+@pytest.mark.parametrize("scale", [5.0, 300.0])
+def test_wide_discrete_gaussians_by_their_zcdp_cost_no_less_than_summed_up(scale, delta):
+    item = Mechanism("discrete-gaussian", scale, (1.0,))
+    epsilon = epsilon_at(item, delta)
+    assert delta <= _delta_of_rho(rho(item), epsilon) < 60 * delta**0.9
+
+
+def test_pld_says_what_it_cannot_answer():
+    found = st.dp.compose([(0.1, 0)] * 10, delta=1e-300)
+    assert "rounded to a δ" in str(found.tried["pld"])
+    assert found.epsilon == pytest.approx(1.0)
+    with pytest.raises(InputError, match="300 different items"):
+        st.dp.compose([(0.001 * k, 0) for k in range(1, 400)], delta=DELTA, method="pld")
+
+
+def test_of_parts_alike_the_costliest_count():
+    narrow, wide = st.dp.geometric(2, [1, 1]), [st.dp.geometric(2 + k, [1, 1]) for k in range(1, 60)]
+    many = st.dp.parallel([*wide, narrow], moves=True)
+    assert len(many.choices()) == 2
+    two = st.dp.parallel([narrow, wide[0]], moves=True)
+    assert st.dp.compose([many] * 3, delta=DELTA) == st.dp.compose([two] * 3, delta=DELTA)
+    same = st.dp.parallel([narrow, narrow], moves=True)  # from one to the other
+    assert (st.dp.geometric(2), st.dp.geometric(2)) in same.choices()
+    uneven = [st.dp.discrete_gaussian(2 + k) for k in range(30)]
+    crossing = st.dp.parallel(uneven, moves=True, add_remove=uneven)
+    with pytest.raises(InputError, match="300 parts"):
+        st.dp.compose([crossing], delta=DELTA, method="pld")

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+import polars as pl
 import pytest
 
 import showthrough as st
@@ -65,3 +67,60 @@ def test_who_shares_a_noisy_cell_with_a_contradiction_is_not_called_exact():
     post = st.infer([*clash, noisy([9, 0, 0, 9])], register=register)
     assert post.states().to_list()[:2] == ["uncertified"] * 2
     assert post.of(1) == alone.of(1)
+
+
+def test_a_history_of_noise_alone_proves_nothing_over_whole_values_either():
+    post = st.infer([noisy([1, 0, 0, 1])], register=SEX)
+    assert not post.proven(integral=True).height
+    assert not st.Policy(certain=0).review(post).breaches.height
+
+
+def many(n, seed=0):
+    """Groups of four, and a register of two sexes."""
+    rng = np.random.default_rng(seed)
+    ill = np.where(rng.random(n) < 0.4, "flu", "HIV").tolist()
+    ids = list(range(n))
+    frame = {"id": ids, "ill": ill, "g": (np.arange(n) // 4).tolist()}
+    return bucketized(frame), {"id": ids, "sex": ["fm"[k] for k in rng.integers(0, 2, n)]}
+
+
+@pytest.mark.parametrize("wide", ["geometric", "laplace"])
+def test_narrow_noise_far_from_everything_beside_wide_noise_near(wide):
+    """Multipliers of 10^12 and more beside some of 10^-6."""
+    groups, register = many(120)
+    claim = {"epsilon": 1e11, "delta": 0.5}
+    far = noisy([1e6, -1e6, 30.0, 40.0], "gaussian", 1e-3, **claim)
+    near = noisy([20, 30, 20, 40], wide, 1e6).called("M")
+    post = st.infer([groups, far, near], register=register)
+    assert set(post.states().to_list()) <= {"believed", "exact"}
+    assert post.certificate.evidence.residual < 1e-4
+    flu = post.to_frame().filter(pl.col("value") == "flu").join(pl.DataFrame(register), on="id")
+    assert flu.filter(pl.col("sex") == "f")["p"].mean() > flu.filter(pl.col("sex") == "m")["p"].mean()
+
+
+def test_statements_that_contradict_beside_noise_alone_are_told():
+    said = [st.knowledge.known("1", "flu"), st.knowledge.known("1", "HIV")]
+    register = {"id": ["1", "2"], "sex": ["f", "m"]}
+    post = st.infer([noisy([1, 0, 0, 1])], register=register, knowledge=said)
+    assert len(post.contradictions) == 1
+    assert post.states().to_list()[0] == "contradictory"
+
+
+@pytest.mark.parametrize("scale", [0.02, 0.3, 4.0, 1e5])
+@pytest.mark.parametrize("law", ["geometric", "laplace", "mixed"])
+def test_fifty_tables_with_the_same_cells_are_one(law, scale):
+    """Their sum is what counts: Gaussian noise adds up to its mean, other noise has a stair for each table."""
+    groups, register = many(200, seed=1)
+    rng = np.random.default_rng(2)
+    tables = []
+    for k in range(50):
+        own = ("geometric", "laplace", "gaussian")[k % 3] if law == "mixed" else law
+        claim = {"epsilon": 1e11, "delta": 0.5} if own == "gaussian" else {}
+        counts = np.array([40, 60, 45, 55]) + rng.laplace(0, scale, 4)
+        told = [round(c) for c in counts] if own == "geometric" else counts.tolist()
+        tables.append(noisy(told, own, scale, **claim).called(f"N{k}"))
+    post = st.infer([groups, *tables], register=register)
+    assert len(post._solved.history.noisy_layers) == 1
+    assert post.certificate.evidence.releases == 50
+    assert set(post.states().to_list()) <= {"believed", "exact"}
+    assert post.certificate.evidence.residual < 1e-4

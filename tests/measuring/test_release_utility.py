@@ -190,6 +190,24 @@ def test_faults_end_in_sentences():
         utility(release, frame.with_columns(d=pl.lit("1")), workload=3)
 
 
+def test_a_counterfeit_may_have_a_value_of_nobody_in_the_table():
+    frame = people(4)
+    cells = ranges(frame)
+    strange = pl.concat([cells, cells[:1].with_columns(d=pl.lit("nobody's"))])
+    work = Workload(20, selectivity=0.4, seed=2)
+    told = Release.generalized(strange, sensitive="d", quasi=["age", "zip"], counterfeits={1: 1})
+    plain = Release.generalized(cells, sensitive="d", quasi=["age", "zip"])
+    diluted, whole = utility(told, frame, workload=work), utility(plain, frame, workload=work)
+    assert diluted.queries == whole.queries == 20
+    assert diluted.query_error_mean != whole.query_error_mean
+    with pytest.raises(InputError, match="does not occur in the table"):
+        utility(
+            Release.generalized(strange, sensitive="d", quasi=["age", "zip"]),
+            pl.concat([frame, frame[:1]]),
+            workload=work,
+        )
+
+
 DATA = Path(os.environ.get("SHOWTHROUGH_DATA", Path(__file__).parents[3] / "shared" / "data")) / "adult"
 
 

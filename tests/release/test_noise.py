@@ -116,6 +116,12 @@ GOOD = {"mechanism": "geometric", "scale": 4.0, "neighbours": "add-remove"}
         ({"delta": 1.0}, "delta is a probability, at least 0 and below 1"),
         ({"delta": -1e-9}, "delta is a probability"),
         ({"sensitivity": 0}, "sensitivity is a number above 0"),
+        ({"sensitivity": 0.5}, r"\(add-remove\) moves one of its cells by one, so .* at least 1, not 0.5"),
+        ({"sensitivity": 1, "neighbours": "replace-one"}, r"two of its cells by one each, so .* at least 2, not 1"),
+        (
+            {"mechanism": "gaussian", "sensitivity": 1, "neighbours": "replace-one", "epsilon": 1.0, "delta": 1e-6},
+            r"at least 1\.41421, not 1",
+        ),
         ({"mechanism": "gaussian"}, "Gaussian noise promises an epsilon with a delta above 0"),
         ({"mechanism": "gaussian", "epsilon": 1.0}, "Gaussian noise promises an epsilon with a delta above 0"),
         ({"marginals": [{"epsilon": 1, "scale": 1}]}, "lists its quasi-identifiers"),

@@ -160,6 +160,8 @@ def test_strange_tables_are_refused():
     share = {"epsilon": 0.5, "scale": 4.0}
     assert "belongs to none of the tables" in refused(lambda: one(marginals=[{"quasi": ["age"], **share}]))
     assert "'zip', which is not there" in refused(lambda: one(marginals=[{"quasi": ["zip"], **share}]))
+    rows = several().to_frame().drop("count_nonnegative")
+    assert "are empty in different columns" in refused(lambda: one(rows))  # each counts everybody: it costs three times
     assert "is named twice" in refused(lambda: one(processed=["count"]))
     assert "no column 'clean'" in refused(lambda: one(processed=["clean"]))
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from showthrough import infer
+from showthrough import FrequencyLDiversity, anonymize, infer
 from showthrough.anonymizers.anatomy import anatomy
 from showthrough.errors import InputError
 from showthrough.republishing.history_guided import history_guided
@@ -270,3 +270,34 @@ def test_the_size_of_the_paper(l):
         fixed = pair.next(repair)
         assert max(top(infer(pair.releases(fixed))).values()) <= 1 / l + 1e-5
     assert pair.next("counterfeits").counterfeit_group.size == len(result.unfilled)
+
+
+def test_a_group_that_is_gone_as_a_whole_needs_no_counterfeits():
+    gone, kept = {"slot_group": np.array([0, 0, 1]), "slot_value": np.array([0, 1, 0])}, np.array([1, -1, -1])
+    result = history_guided(np.array([1, 2, 3]), 2, old_group=kept, repair="counterfeits", **gone)
+    assert result.counterfeit_group.tolist() == [1]
+    assert result.counterfeit_value.tolist() == [0]
+    assert result.unfilled.tolist() == [0, 1]
+    assert result.slot_standing[:2].tolist() == [-1, -1]
+
+
+def test_a_release_after_a_group_has_gone_can_be_measured():
+    columns = {
+        "pid": list("abcdefgh"),
+        "sex": ["f"] * 8,
+        "illness": ["flu", "cold", "flu", "gout", "cold", "hiv", "hiv", "gout"],
+    }
+    table = pl.DataFrame(columns)
+    shared = {"id": "pid", "sensitive": "illness", "quasi": ["sex"], "criteria": [FrequencyLDiversity(2)], "seed": 0}
+    shared |= {"publish_ids": True, "method": "anatomy"}
+    first = anonymize(table[:4], name="D1", **shared)
+    group = first.groups()["group"][0]
+    stay = first.groups().filter(pl.col("group") != group)["id"].to_list()
+    second = pl.concat(
+        [table[:4].filter(pl.col("pid").is_in(stay)), table.filter(pl.col("illness") == "hiv")[:1], table[7:]]
+    )
+    made = anonymize(
+        second, name="D2", strategy="history-guided", repair="counterfeits", history=[first], hold_back=True, **shared
+    )
+    assert made.made.counterfeits == 0
+    assert set(stay) <= set(made.groups()["id"])

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from showthrough.errors import InputError, LimitError
-from showthrough.release.cells import covers, read_cells
+from showthrough.errors import InputError, LimitError, ReleaseError
+from showthrough.release.cells import CellColumn, covers, read_cells
 from showthrough.table.arrays import Ints
 from showthrough.table.hierarchy import Hierarchy
-from showthrough.table.texts import as_text
+from showthrough.table.texts import as_text, days, is_code, number
 
 MOST_CELLS = 2_000_000
+_ZEROS = "; values with leading zeros take cells with as many digits, such as 000-017."
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +101,14 @@ def _cells(name: str, entry: Any, tree: Hierarchy | None) -> pl.Series:
 
 
 def _located(column: pl.Series, name: str, cells: pl.Series, tree: Hierarchy | None) -> Ints:
-    """The cell of each record: the one that covers its value."""
+    """The cell of each record: the one that is its value, else the one that covers it."""
     texts = as_text(column, f"The table: column {name!r}")
     each = texts.unique(maintain_order=True)
     printed = as_text(cells, f"The domain: column {name!r}")
     exact = {text: at for at, text in enumerate(printed)}
     owner = np.array([exact.get(text, -1) for text in each], dtype=np.int64)
     if (owner < 0).any():
-        owner = _covered(each, name, printed, tree)
+        owner = _covered(each, owner, name, printed, tree)
     position = pl.Series(owner)
     found = pl.DataFrame({"text": texts}).join(
         pl.DataFrame({"text": each, "cell": position}), on="text", how="left", nulls_equal=True, maintain_order="left"
@@ -115,15 +116,26 @@ def _located(column: pl.Series, name: str, cells: pl.Series, tree: Hierarchy | N
     return found["cell"].to_numpy().astype(np.int64)
 
 
-def _covered(values: pl.Series, name: str, printed: pl.Series, tree: Hierarchy | None) -> Ints:
-    read = read_cells(printed, name=name, where="The domain", hierarchy=tree, domain=values)
-    found = covers(read, values)
-    times = np.zeros(values.len(), dtype=np.int64)
-    owner = np.full(values.len(), -1, dtype=np.int64)
-    for at in range(printed.len()):
-        own = np.arange(values.len()) if read.any[read.codes[at]] else _under(found, int(read.codes[at]))
-        times[own] += 1
-        owner[own] = at
+def _covered(values: pl.Series, exact: Ints, name: str, printed: pl.Series, tree: Hierarchy | None) -> Ints:
+    """The cell of each value; ``exact`` are the cells that are a value themselves, or −1.
+
+    Cells are read by the domain and by what the value looks like: were they read by all values of the table, as
+    elsewhere, then one record could change which cell the others are counted in.
+    """
+    times = (exact >= 0).astype(np.int64)
+    owner = exact.copy()
+    looks = np.array([_look(text) if tree is None else "" for text in values])
+    for look in dict.fromkeys(looks.tolist()):
+        alike = np.flatnonzero(looks == look)
+        read = _read(printed, name, look, tree)
+        if read is None:
+            continue
+        found = covers(read, values.gather(alike))
+        for at in range(printed.len()):
+            own = alike if read.any[read.codes[at]] else alike[_under(found, int(read.codes[at]))]
+            own = own[exact[own] != at]
+            times[own] += 1
+            owner[own] = at
     if (times > 1).any():
         raise InputError(
             f"Cells of {name!r} overlap: a record would be counted in two of them. Declare cells that share no value.",
@@ -131,10 +143,31 @@ def _covered(values: pl.Series, name: str, printed: pl.Series, tree: Hierarchy |
         )
     if (times == 0).any():
         raise InputError(
-            f"Some records hold a value of {name!r} that the domain does not list: declare it, or a cell over it.",
+            f"Some records hold a value of {name!r} that the domain does not list: declare it, or a cell over it"
+            f"{_ZEROS if any(is_code(text) for text in values.filter(times == 0)) else '.'}",
             parameters=("domain",),
         )
     return owner
+
+
+def _read(printed: pl.Series, name: str, look: str, tree: Hierarchy | None) -> CellColumn | None:
+    """The cells for values of one look; None where they say nothing to such values, though they can be read."""
+    alone = read_cells(printed, name=name, where="The domain", hierarchy=tree, missing=())
+    if not look:
+        return alone
+    try:
+        return read_cells(printed, name=name, where="The domain", domain=pl.Series([look]), missing=())
+    except ReleaseError:
+        return None
+
+
+def _look(text: str) -> str:
+    """A text of the same kind as a value, and as long where length matters; none for text."""
+    if is_code(text):
+        return "0" * len(text)
+    if number(text) is not None:
+        return "1" + "0" * (len(text) - 1) if text.isascii() and text.isdigit() else "0.5"
+    return "2000-01-01" if days(text) is not None else ""
 
 
 def _under(found: Any, cell: int) -> Ints:

@@ -18,7 +18,7 @@ class Made:
     """Method, checks, cost and plan of a release."""
 
     method: str
-    seconds: float
+    seconds: float | None  # None: not told, as it would tell of the records
     suppressed: int
     incomplete: int
     checks: tuple[Check, ...]

@@ -6,7 +6,6 @@ What the publisher is told beside it says nothing of the records either, but for
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,13 +16,13 @@ import polars as pl
 from showthrough.anonymizers import tidied
 from showthrough.anonymizers.declared_domain import CountedColumn, counted, declared_axes, refuse_huge
 from showthrough.anonymizers.made import Made
+from showthrough.anonymizers.noise_remarks import noise_remarks
 from showthrough.anonymizers.noise_source import scale_for, with_noise
-from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Shape, Table, prepare
+from showthrough.dp.items import MOST_EPSILON
 from showthrough.errors import InputError, ParameterError
 from showthrough.release.columns import table_of
 from showthrough.release.noise import (
-    REPLACE_ONE,
     Law,
     Marginal,
     known_mechanism,
@@ -33,10 +32,10 @@ from showthrough.release.noise import (
 )
 from showthrough.release.release import Release
 from showthrough.table.arrays import Reals
+from showthrough.table.hierarchy import Hierarchy
 
 DP_COUNTS = "dp-counts"
 MOST_TABLES = 1000
-_CHANGES = {True: "one record has other values", False: "there is one record more or less"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class PrivacyBudget:
         if epsilon is None:
             raise ParameterError("dp-counts spends a budget: say how much with epsilon=.", parameters=("epsilon",))
         found = cls(
-            positive("epsilon", epsilon), probability("delta", delta), known_mechanism(mechanism),
+            positive("epsilon", epsilon, high=MOST_EPSILON), probability("delta", delta), known_mechanism(mechanism),
             known_neighbours(neighbours),
         )  # fmt: skip
         pure = Law(found.mechanism, 1.0).exponential
@@ -85,28 +84,49 @@ class PrivacyBudget:
         return tuple(made)
 
 
-def noisy_counts(
-    table: Any,
-    *,
-    roles: tuple[str | None, str | None, Sequence[str] | None],
-    domain: Mapping[str, Any] | None,
-    budget: PrivacyBudget,
-    marginals: Sequence[Any] = (),
-    shape: Shape,
-    name: str = "",
-) -> Release:
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """What is to be counted: a table, the declared cells of its columns, and the columns of each table of counts."""
+
+    table: Table
+    axes: Mapping[str, CountedColumn]
+    wanted: Sequence[tuple[tuple[str, ...], float]]
+    trees: Mapping[str, Hierarchy]
+    missing: str
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        *,
+        roles: tuple[str | None, str | None, Sequence[str] | None],
+        domain: Mapping[str, Any] | None,
+        marginals: Sequence[Any] = (),
+        shape: Shape,
+    ) -> Counting:
+        """Checked: every record in one cell, and no more cells than can be published. Nothing is counted yet."""
+        id, sensitive, quasi = roles
+        if sensitive is None:
+            raise InputError("A table of noisy counts needs a sensitive column.", parameters=("sensitive",))
+        ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=replace(shape, hierarchies={}))
+        axes = declared_axes(ready.frame, [*ready.quasi, sensitive], domain, shape.hierarchies)
+        wanted = _wanted(marginals, ready.quasi)
+        refuse_huge([[*(axes[c] for c in own), axes[sensitive]] for own, _ in wanted])
+        return cls(ready, axes, wanted, shape.hierarchies, shape.missing)
+
+    @property
+    def sensitive(self) -> str:
+        """The column of values."""
+        assert self.table.sensitive is not None
+        return self.table.sensitive
+
+
+def noisy_counts(asked: Counting, budget: PrivacyBudget, *, name: str = "") -> Release:
     """A noisy release of the table: value by quasi-identifiers, or by some of them in each of several tables."""
-    began = time.perf_counter()
-    id, sensitive, quasi = roles
-    if sensitive is None:
-        raise InputError("A table of noisy counts needs a sensitive column.", parameters=("sensitive",))
-    ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=replace(shape, hierarchies={}))
-    axes = declared_axes(ready.frame, [*ready.quasi, sensitive], domain, shape.hierarchies)
-    wanted = _wanted(marginals, ready.quasi)
-    refuse_huge([[*(axes[c] for c in own), axes[sensitive]] for own, _ in wanted])
-    tables = budget.shared(wanted)
-    counts = {(*m.quasi, sensitive): _noisy(m, budget, axes, sensitive) for m in tables}
-    frame, steps = _rows(ready, axes, counts, tables, budget)
+    ready, sensitive = asked.table, asked.sensitive
+    tables = budget.shared(asked.wanted)
+    counts = {(*m.quasi, sensitive): _noisy(m, budget, asked.axes, sensitive) for m in tables}
+    frame, steps = _rows(ready, asked.axes, counts, tables, budget)
     several = [{**vars(m), "quasi": list(m.quasi)} for m in tables]
     release = Release.noisy(
         frame,
@@ -122,10 +142,11 @@ def noisy_counts(
         processed=steps,
         name=name,
         parameters={"method": DP_COUNTS},
-        hierarchies={c: tree for c, tree in shape.hierarchies.items() if c in ready.quasi},
+        hierarchies={c: tree for c, tree in asked.trees.items() if c in ready.quasi},
     )
-    release = replace(release, domain=tuple(axes[sensitive].cells.to_list()))
-    return replace(release, made=_made(release, budget, tables, began, left_out=bool(ready.incomplete)))
+    release = replace(release, domain=tuple(asked.axes[sensitive].cells.to_list()))
+    remarks = noise_remarks(release, left_out=asked.missing == "suppress")
+    return replace(release, made=Made(DP_COUNTS, None, 0, 0, (), None, remarks))
 
 
 def _wanted(marginals: Any, quasi: tuple[str, ...]) -> list[tuple[tuple[str, ...], float]]:
@@ -143,7 +164,7 @@ def _wanted(marginals: Any, quasi: tuple[str, ...]) -> list[tuple[tuple[str, ...
 def _one_wanted(entry: Any, quasi: tuple[str, ...]) -> tuple[tuple[str, ...], float]:
     columns, share = entry, 1.0
     if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], (list, tuple)):
-        columns, share = entry[0], positive("marginals", entry[1])
+        columns, share = entry[0], positive("The share of a marginal", entry[1])
     if isinstance(columns, str) or not isinstance(columns, Sequence):
         raise ParameterError(
             "Each of marginals lists columns, or is a pair of a list of columns and its share.",
@@ -200,32 +221,3 @@ def _cells(axis: CountedColumn, place: Any, rows: int) -> pl.Series:
     if place is None:
         return pl.Series([None] * rows, dtype=pl.String)
     return axis.cells.cast(pl.String).gather(place)
-
-
-def _made(release: Release, budget: PrivacyBudget, tables: Sequence[Marginal], began: float, *, left_out: bool) -> Made:
-    """What the publisher is told: the promise and what it costs in accuracy, by the law of the noise alone."""
-    change = _CHANGES[budget.neighbours == REPLACE_ONE]
-    promise = Remark.of(
-        "promise",
-        "{tables:table|tables} of {counts:count|counts} with {mechanism} noise: ε = {epsilon:g}, δ = {delta:g} "
-        f"({budget.neighbours}: {change}), whatever else a reader knows.",
-        tables=len(tables), counts=release.tally.height, mechanism=budget.mechanism, epsilon=budget.epsilon,
-        delta=budget.delta,
-    )  # fmt: skip
-    widest = Law(budget.mechanism, max(m.scale for m in tables))
-    error = Remark.of(
-        "error",
-        "A noisy count is off by {deviation:.3g} in root mean square (scale {scale:.6g}).",
-        deviation=widest.deviation, scale=widest.scale,
-    )  # fmt: skip
-    told = Remark(
-        "account",
-        "No criterion of groups is checked and no loss measured against the table: that would tell of its records. "
-        "What several releases promise together is told by dp.compose.",
-    )
-    gaps = (
-        Remark("gaps", "Rows with empty cells were left out; their number is not told, as it would be no part of ε."),
-    )
-    remarks = (promise, error, told, *(gaps if left_out else ()))
-    seconds = time.perf_counter() - began
-    return Made(DP_COUNTS, seconds, 0, 0, (), None, remarks)

@@ -1,4 +1,4 @@
-"""``showthrough dp``: what noisy releases promise together."""
+"""``showthrough dp``: what noisy releases promise, alone, together and on top of a history."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated, Optional
 
 import typer
 
-from showthrough.cli import options
+from showthrough.cli import after, options
 from showthrough.cli.common import errors_as_sentences, out
+from showthrough.cli.listing import WithLists
 
 app = typer.Typer(help="Differential privacy: what noisy releases promise.", no_args_is_help=True)
 
@@ -16,6 +17,40 @@ app = typer.Typer(help="Differential privacy: what noisy releases promise.", no_
 @app.callback()
 def family() -> None:
     """Differential privacy: what noisy releases promise."""
+
+
+app.command("after", cls=WithLists)(after.after)
+
+
+@app.command("meaning")
+def meaning(
+    epsilon: Annotated[float, typer.Option(help="ε of the promise.")],
+    delta: Annotated[float, typer.Option(help="δ of the promise.")] = 0.0,
+    persons: Annotated[Optional[int], typer.Option(help="How many records there are: needed with a δ.")] = None,
+    neighbours: Annotated[
+        str, typer.Option(help="What it is promised for: replace-one (a record changes) or add-remove.")
+    ] = "replace-one",
+    failure: Annotated[
+        Optional[float], typer.Option(help="With a δ: the probability with which bounds may fail. Default: n√δ.")
+    ] = None,
+    json: options.Json = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """What an ε means for a person, in words: by the papers, and by sharper bounds."""
+    with errors_as_sentences():
+        from showthrough.cli.writing import check_targets, give_json
+        from showthrough.report.meaning import show_meaning
+        from showthrough.requests.meaning import MeaningRequest, run_meaning
+
+        entries = {
+            "epsilon": epsilon, "delta": delta, "persons": persons, "neighbours": neighbours, "failure": failure,
+        }  # fmt: skip
+        request = MeaningRequest.from_dict(entries)
+        check_targets([] if json in (None, "-") else [Path(str(json))], [])
+        told = run_meaning(request)
+        if not quiet and json != "-":
+            show_meaning(out(), told)
+        give_json(json, told.as_json(), private=False)
 
 
 @app.command("account")

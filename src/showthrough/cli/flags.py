@@ -34,6 +34,7 @@ _OPTIONS = {
     "output": "kind",
     "suppression_limit": "suppress",
     "limits": "coding",
+    "source": "from",
 }
 """Options that are not called as their parameters are."""
 

@@ -20,20 +20,26 @@ from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_
 from showthrough.errors import InputError
 from showthrough.numerals import many
 from showthrough.report import attack_terminal, check_terminal, person_terminal, publish_terminal, terminal
+from showthrough.report.after import show_after
 from showthrough.report.compared import comparison_json, show_comparison
 from showthrough.report.formats import Judgement
 from showthrough.report.junit import junit
 from showthrough.report.markdown import markdown
 from showthrough.report.printable import words
+from showthrough.report.reproduction_terminal import show_reproduction
 from showthrough.report.sarif import sarif
+from showthrough.report.tables import Column, WordTable
 from showthrough.report.terminal import Hints
 from showthrough.requests.attack_entries import ATTACKS
 from showthrough.table.spreadsheets import escaped
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from showthrough.ledger.gate import Gate
     from showthrough.policy.decision import Verdict
     from showthrough.report.check import CheckContent
+    from showthrough.requests.after import AfterResult
     from showthrough.requests.attack import AttackResult
     from showthrough.requests.attack_all import AllAttacks
     from showthrough.requests.audit import AuditResult
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
     from showthrough.requests.compare import CompareOptionsResult
     from showthrough.requests.explain import ExplainResult
     from showthrough.requests.publish import CompareResult, PublishResult
+    from showthrough.requests.reproduce import ReproduceResult
     from showthrough.requests.understand import Understood
 
 PARAMETERS = re.compile(r"\b([a-z_]+)=")
@@ -291,3 +298,50 @@ def deliver_person(result: ExplainResult, json: str | None, *, quiet: bool) -> N
         person_terminal.show_person(out(), told)
     if json is not None:
         write_together([(Path(json), as_json(told.as_dict()), True)])
+
+
+def deliver_after(result: AfterResult, json: str | None, people: Path | None, *, quiet: bool, raw: bool) -> None:
+    """Counts to the terminal, or JSON; everybody's intervals to a private file. All files appear together."""
+    told = result.content()
+    if json == "-":
+        print_bytes(as_json(told.as_json()))
+    elif not quiet:
+        show_after(out(), told)
+    sys.stdout.flush()
+    files = [] if json in (None, "-") else [(Path(str(json)), as_json(told.as_json()), told.people is not None)]
+    rows = result.after.people
+    write_together(files, None if people is None else (people, [rows if raw else escaped(rows)]))
+    if people is not None and not quiet:
+        say(f"{people} names persons: keep it private.")
+
+
+def list_experiments(console: Console) -> None:
+    """Every experiment with its figures, and what the paper says of each."""
+    from showthrough.experiments import EXPERIMENTS
+
+    rows = [
+        [one.name, number or "–", figure.title, figure.claim, ", ".join(figure.reads) or "none"]
+        for one in EXPERIMENTS.values()
+        for number, figure in one.figures.items()
+    ]
+    heads = [Column("experiment"), Column("figure", whole=True), *map(Column, ("shows", "the paper says", "tables"))]
+    console.print(WordTable("Experiments that can be run again", heads, rows))
+
+
+def deliver_reproduction(result: ReproduceResult, folder: Path, json: str | None, *, quiet: bool) -> None:
+    """Claims and tables to the terminal, or JSON; all files appear together."""
+    from showthrough.requests.reproduce import make_folder
+
+    told = as_json(result.content.as_json())
+    if json == "-":
+        print_bytes(told)
+    elif not quiet:
+        show_reproduction(out(), result.content)
+    sys.stdout.flush()
+    made = result.files()
+    make_folder(folder)
+    files = [(folder / name, content, False) for name, content in made.items()]
+    write_together([*files, *([] if json in (None, "-") else [(Path(str(json)), told, False)])])
+    if json != "-" and not quiet:
+        shown = next((name for name in made if name.endswith(".html")), f"{result.content.name}.md")
+        out().print(words(f"Tables and charts: {folder}; the page: {folder / shown}"), soft_wrap=True)

@@ -132,6 +132,12 @@ def publish(
     neighbours: Annotated[
         str, typer.Option(help="dp-counts: what ε holds for, replace-one (a record changes) or add-remove.")
     ] = "replace-one",
+    max_epsilon: Annotated[
+        Optional[float], typer.Option(help="dp-counts: ε of all noisy releases, those of --history included.")
+    ] = None,
+    max_delta: Annotated[
+        Optional[float], typer.Option(help="dp-counts: δ of all of them. Default: what they claim.")
+    ] = None,
     domain: Annotated[
         Optional[list[str]],
         typer.Option(
@@ -205,8 +211,11 @@ def publish(
             "k_map": k_map, "presence": numbers("presence", presence, "MIN,MAX"),
         }  # fmt: skip
         guard = {
-            "max_posterior": max_posterior, "max_gain": max_gain, "impossible": impossible, "proximity": near(proximity)
+            "max_posterior": max_posterior, "max_gain": max_gain, "impossible": impossible,
+            "proximity": near(proximity), "epsilon": max_epsilon, "delta": max_delta,
         }  # fmt: skip
+        if method != "dp-counts" and (max_epsilon is not None or max_delta is not None):
+            raise InputError("--max-epsilon and --max-delta are limits of --method dp-counts.")
         entries = {
             "table": table, "method": method, "id": id, "sensitive": sensitive, "quasi": columns(quasi),
             "hierarchies": pairs("hierarchy", hierarchy), "criteria": CriteriaEntries.from_dict(limits),

@@ -14,10 +14,12 @@ import polars as pl
 from showthrough.comparing.course import Learned, learned, series
 from showthrough.comparing.noise_options import matched, noisy
 from showthrough.comparing.option import Option, ToCompare, grouping
+from showthrough.dp.items import MOST_EPSILON
 from showthrough.errors import InputError, NotConvergedError, ParameterError
 from showthrough.measuring.queries import Workload
 from showthrough.numerals import number_of
 from showthrough.progress import Progress
+from showthrough.release.noise import positive
 from showthrough.table.frames import need_columns, to_polars
 from showthrough.table.plain import plain
 
@@ -90,6 +92,8 @@ def compare(
     asked = _asked(to_polars(table), id, sensitive, tuple(quasi), hierarchies or {})
     asked = ToCompare(**{**vars(asked), "k": k, "l": l})
     numbers = _numbers(releases)
+    for epsilon in epsilons:
+        positive("epsilon", epsilon, high=MOST_EPSILON)
     if not 0 < share <= 1:
         raise ParameterError(f"share is the part of the persons in each release, above 0 and up to 1, not {share}.")
     rng = np.random.default_rng(seed)

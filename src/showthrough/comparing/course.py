@@ -33,6 +33,8 @@ class Learned:
     over_50: int
     largest: float
     """The probability of the likeliest value, on average."""
+    most: float
+    """The same of whoever is known best."""
     true: float
     """The probability of the true value, on average."""
     right: float
@@ -101,6 +103,7 @@ def _figures(asked: ToCompare, post: Posterior, many: int) -> Learned:
         over_90=int((each["largest"] >= 0.9 - _TIE).sum()),
         over_50=int((each["largest"] >= 0.5 - _TIE).sum()),
         largest=float(each["largest"].mean() or 0.0),  # type: ignore[arg-type]
+        most=float(each["largest"].max() or 0.0),  # type: ignore[arg-type]
         true=float(each["true"].mean() or 0.0),  # type: ignore[arg-type]
         right=float(((each["true"] >= each["largest"] - _TIE) / each["ties"]).mean() or 0.0),  # type: ignore[arg-type]
         open=int((~each["settled"]).sum()),

@@ -14,6 +14,8 @@ from showthrough.dp.items import Item, Mechanism, Parallel, Promise
 from showthrough.release.noise import DISCRETE_GAUSSIAN, GAUSSIAN, GEOMETRIC
 from showthrough.table.arrays import Reals
 
+_SUMMED = 2_000.0  # wider discrete Gaussians are not summed up number by number
+
 
 def pure(item: Item) -> float:
     """The ε that holds with δ = 0; infinite where none does."""
@@ -49,14 +51,15 @@ def renyi(item: Item, order: Reals) -> Reals:
 
 
 def delta_at(item: Mechanism, epsilon: float) -> float:
-    """The smallest δ at this ε of a mechanism with one number that moves."""
+    """The smallest δ at this ε of a mechanism with one number that moves; of wide discrete Gaussians a larger one."""
     (shift,) = item.shifts
     if item.mechanism == GAUSSIAN:
         ratio = shift / item.scale
         low, high = ratio / 2 - epsilon / ratio, -ratio / 2 - epsilon / ratio
         return max(0.0, float(ndtr(low)) - math.exp(epsilon + float(log_ndtr(high))))
     if item.mechanism == DISCRETE_GAUSSIAN:
-        return _delta_of_discrete_gaussian(item, epsilon)
+        wide = item.scale > _SUMMED
+        return _delta_of_rho(rho(item), epsilon) if wide else _delta_of_discrete_gaussian(item, epsilon)
     return max(0.0, _delta_of_exponential(item, epsilon))
 
 
@@ -144,3 +147,10 @@ def _delta_of_discrete_gaussian(item: Mechanism, epsilon: float) -> float:
     law = item.law
     one, other = law.log_density(x), law.log_density(x - shift)
     return max(0.0, float(np.sum(np.exp(one) - np.exp(epsilon + other))))
+
+
+def _delta_of_rho(rho: float, epsilon: float) -> float:
+    """Of zCDP, at the best of several orders: Canonne, Kamath, Steinke (2020), Proposition 12."""
+    order = 1 + (epsilon / rho + 1) / 2 * np.geomspace(1e-3, 1e3, 241)
+    found = (order - 1) * (order * rho - epsilon) + order * np.log1p(-1 / order) - np.log(order - 1)
+    return min(1.0, math.exp(min(0.0, float(found.min()))))

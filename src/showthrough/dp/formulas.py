@@ -9,6 +9,7 @@ Canonne, Kamath, Steinke (2020, Proposition 12).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,21 +29,21 @@ def basic(items: Sequence[Item], delta: float | None) -> tuple[float, float]:
     bare = sum(_bare(item) for item in items)
     spent = _spent_in_all(items)
     if not bare:
-        return math.fsum(_promised(item, 0.0) for item in items), spent
+        return math.fsum(n * _promised(item, 0.0) for item, n in Counter(items).items()), spent
     left = (0.0 if delta is None else delta) - spent
     if left <= 0:
         raise InputError(
             "Gaussian noise promises an ε only with a δ: give delta above what the other items take of it.",
             parameters=("delta",),
         )
-    return math.fsum(_promised(item, left / bare) for item in items), spent + left
+    return math.fsum(n * _promised(item, left / bare) for item, n in Counter(items).items()), spent + left
 
 
 def advanced(items: Sequence[Item], delta: float) -> tuple[float, str]:
     """The least of the advanced formulas that apply, and which it is; never more than basic."""
     bare = sum(_bare(item) for item in items)
     share = (delta / (2 * bare)) if bare else 0.0  # half of δ for Gaussian noise, half for composing
-    each = [p for item in items for p in _promises(item, share)]
+    each = [p for item, n in Counter(items).items() for p in _promises(item, share) * n]
     spent = _spent_in_all(items)
     found = [(basic(items, delta)[0], "basic")] if spent < delta or (spent == delta and not bare) else []
     kept = math.fsum(math.log1p(-p.delta) for p in each)  # that none of the δ comes true
@@ -112,7 +113,7 @@ def rdp(items: Sequence[Item], delta: float) -> float:
     """By Rényi divergences of all orders added up."""
     if not all(math.isfinite(rho(item)) for item in items):
         raise InputError("RDP knows no item with a δ of its own: use basic, advanced or pld.", parameters=("method",))
-    kinds = {item: items.count(item) for item in items}
+    kinds = Counter(items)
 
     def total(order: Reals) -> Reals:
         return np.asarray(sum(n * renyi(item, order) for item, n in kinds.items()), dtype=np.float64)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from showthrough.errors import InputError, ParameterError
-from showthrough.release.noise import Law, known_mechanism, positive, probability
+from showthrough.release.noise import DISCRETE_GAUSSIAN, Law, known_mechanism, positive, probability
 from showthrough.said import private
 
 MOST_EPSILON = 700.0  # e to this is still a number
@@ -97,16 +97,37 @@ class Parallel:
         return told if not self.crossing else {**told, "add_remove": [p.as_dict() for p in self.crossing]}
 
     def choices(self) -> list[tuple[Item, ...]]:
-        """What one changed record can touch: each part alone, or two of them."""
-        alone: list[tuple[Item, ...]] = [(part,) for part in self.parts]
+        """What one changed record can touch: each part alone, or two of them; of parts alike the costliest."""
+        alone: list[tuple[Item, ...]] = [(part,) for part in _costliest(self.parts, 1)]
         if not self.moves:
             return list(dict.fromkeys(alone))
-        n = len(self.crossing)
-        pairs = [(self.crossing[i], self.crossing[j]) for i in range(n) for j in range(i + 1, n)]
+        touched = _costliest(self.crossing, 2)
+        pairs = [(one, other) for k, one in enumerate(touched) for other in touched[k + 1 :]]
         return list(dict.fromkeys([*alone, *pairs]))
 
 
 Item = Promise | Mechanism | Parallel
+
+
+def _costliest(parts: Sequence[Item], most: int) -> list[Item]:
+    """Of parts that differ in nothing but how much they cost, the costliest: the others tell less at every ε."""
+    alike: dict[Any, list[Item]] = {}
+    for part in parts:
+        alike.setdefault(_but_for_cost(part)[0], []).append(part)
+    return [own for found in alike.values() for own in sorted(found, key=lambda one: -_but_for_cost(one)[1])[:most]]
+
+
+def _but_for_cost(part: Item) -> tuple[Any, float]:
+    """What a part is, and a number that grows with what it costs among parts that are the same.
+
+    Wider noise of these laws is narrower noise with more noise on top (the quotients of their characteristic functions
+    are characteristic functions); of discrete Gaussians that holds but nearly.
+    """
+    if isinstance(part, Promise):
+        return part.delta, part.epsilon
+    if isinstance(part, Mechanism) and part.mechanism != DISCRETE_GAUSSIAN:
+        return (part.mechanism, part.shifts), -part.scale
+    return part, 0.0
 
 
 def laplace(scale: float, sensitivity: float | Sequence[float] = 1) -> Mechanism:

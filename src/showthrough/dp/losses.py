@@ -7,6 +7,7 @@ disjoint parts the worst is taken at every ε: the largest of their δ, again th
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ from showthrough.release.noise import GAUSSIAN, GEOMETRIC, LAPLACE
 
 FINEST = 1e-4
 LONGEST = 4_000_000  # entries of a distribution
+MOST_KINDS = 300  # of items that differ: each takes a convolution of its own
+LEAST_DELTA = 1e-14  # what is cut off from distributions, and added to δ, adds up to about a tenth of that
 INSTALL = 'pip install "showthrough[dp]"'
 
 
@@ -31,7 +34,9 @@ def installed() -> bool:
 
 def composed_epsilon(items: Sequence[Item], delta: float) -> float:
     """The ε of all items at this δ, rounded up."""
-    kinds = {item: items.count(item) for item in items}
+    kinds = Counter(items)
+    if len(kinds) > MOST_KINDS:
+        raise LimitError(f"Up to {MOST_KINDS} different items are composed by pld: use rdp or advanced.")
     step = _grid(items)
     total = None
     for item, times in kinds.items():
@@ -41,6 +46,8 @@ def composed_epsilon(items: Sequence[Item], delta: float) -> float:
     if total is None:
         return 0.0
     found = float(total.get_epsilon_for_delta(delta))
+    if not math.isfinite(found) and delta < LEAST_DELTA:
+        raise LimitError(f"Composition by pld is rounded to a δ of about {LEAST_DELTA:g}: use rdp or advanced.")
     if not math.isfinite(found):
         raise InputError("The items take more δ than delta allows.", parameters=("delta",))
     return found
@@ -78,6 +85,8 @@ def _losses(item: Item, step: float) -> Any:
     if isinstance(item, Promise):
         return library.from_privacy_parameters(common.DifferentialPrivacyParameters(item.epsilon, item.delta), **grid)
     if isinstance(item, Parallel):
+        if len(item.choices()) > MOST_KINDS:
+            raise LimitError(f"Up to {MOST_KINDS} parts and pairs of parts are composed by pld: use rdp or advanced.")
         return _of_the_worst([_together(own, step) for own in item.choices()], _reach(item), step)
     parts = item.one_by_one
     if len(parts) > 1:
@@ -99,8 +108,7 @@ def _of_discrete_gaussian(item: Mechanism, shift: int, library: Any, grid: dict[
 
 
 def _together(own: Sequence[Item], step: float) -> Any:
-    kinds = {one: own.count(one) for one in own}
-    found = [_losses(one, step) if n == 1 else _losses(one, step).self_compose(n) for one, n in kinds.items()]
+    found = [_losses(one, step) if n == 1 else _losses(one, step).self_compose(n) for one, n in Counter(own).items()]
     total = found[0]
     for other in found[1:]:
         total = total.compose(other)

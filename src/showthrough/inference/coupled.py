@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from showthrough.inference.coupling import arranged, smallest_distance
-from showthrough.inference.pairs import Pairs
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.reduce import Reduced, reduce, unweighed
 from showthrough.inference.solved import Solved
@@ -67,7 +66,7 @@ class _Components:
         self.deadline = time.monotonic() + effort.seconds if effort.enumerate else 0.0
         pairs, alive = solved.pairs, solved.face.alive
         size = pairs.value.size
-        before = pairs.p if solved.unweighed is None else Pairs.of(solved.face, solved.unweighed).p
+        before = pairs.p if solved.unweighed is None else solved.unweighed.pairs.p
         self.found = Coupled(np.zeros(size, dtype=np.int64), before.copy(), np.ones(size, dtype=bool))
         free = pairs.alive & unweighed(solved.problem, alive)[pairs.signature]
         self.found.changed[free] = 1  # nobody else's value has to do with it
@@ -125,11 +124,12 @@ class _Components:
         release = history.names.index(self.effort.cells)
         whole = self.reduced.variable_of[list(variables)]
         rows = []
-        for table in (own for own in history.noise if own.release == release):
-            person = np.zeros(problem.signatures, dtype=np.int64)
-            person[self.solved.of_person[::-1]] = np.arange(self.solved.of_person.size)[::-1]
-            code = history.cells_in(table)[person][problem.signature[whole]]
-            if (code >= table.cells).any():
+        person = np.zeros(problem.signatures, dtype=np.int64)
+        person[self.solved.of_person[::-1]] = np.arange(self.solved.of_person.size)[::-1]
+        told = [(layer, own) for layer in history.noisy_layers for own in layer.tables if own.release == release]
+        for layer, table in told:
+            code = layer.code[person][problem.signature[whole]]
+            if (code >= layer.placed.cells).any():
                 return None
             rows.append(np.where(code < 0, -1, code * (history.nobody + 1) + problem.value[whole]))
             listed = table.listed(history.values)

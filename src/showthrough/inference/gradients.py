@@ -32,7 +32,7 @@ class System:
         self.diagonal = np.where(diagonal > 0, np.maximum(diagonal, _VANISHED), 0.0)
         self.damping = np.zeros(kernel.component_rows.size) if damping is None else damping
         self.ridge = kernel.on_rows(self.damping) * self.diagonal if self.damping.any() else None
-        if kernel.upper is not None:  # directions that move no x still lower F where a range is at its wrong end
+        if kernel.kinked:  # directions that move no x still lower F where a range is at its wrong end
             self.ridge = _RIDGE * self.diagonal + (0.0 if self.ridge is None else self.ridge)
         if bend is not None:
             self.ridge = bend + (0.0 if self.ridge is None else self.ridge)

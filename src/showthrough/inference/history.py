@@ -21,7 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.inference.noisy_tables import NoisyTable, noisy_tables, quiet
+from showthrough.inference.noisy_tables import NoisyLayer, NoisyTable, layered, noisy_tables, quiet
 from showthrough.inference.row_values import Listing, Together, listing, overlapping, published_values, row_values
 from showthrough.inference.statements import Statements, coded, spoken_of
 from showthrough.register.changed import Changed
@@ -137,13 +137,15 @@ class History:
     def inside(self) -> Flags:
         """[R, named] who can be in each release, or be counted in it with noise."""
         found: Flags = self.group_of[:, : self.named] != ABSENT
-        for table in self.noise:
-            found[table.release] |= self.cells_in(table)[: self.named] != ABSENT
+        for layer in self.noisy_layers:
+            for release in {table.release for table in layer.tables}:
+                found[release] |= layer.code[: self.named] != ABSENT
         return found
 
-    def cells_in(self, table: NoisyTable) -> Ints:
-        """[n] the code of everybody's cell in a noisy table."""
-        return table.columns(self.ids, self.split_release, self.group_of.shape[1])
+    @cached_property
+    def noisy_layers(self) -> tuple[NoisyLayer, ...]:
+        """Noisy tables, together where they count the same persons in the same cells."""
+        return layered(self.noise, self.ids, self.split_release, self.group_of.shape[1])
 
     @cached_property
     def several(self) -> Flags:
@@ -207,8 +209,8 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
             raise InputError(f"Expected releases, got {type(release).__name__}: see read_release.")
     reader = informed(reader or Reader(), releases)
     names = reader.names_for(releases)
-    noise = noisy_tables(releases, names, reader)
     ties = tied(releases, names, reader)
+    noise = noisy_tables(releases, ties)
     member_ids = one_kind([own.ids for own in ties], "ids", names)
     told = [published_values(r) for r in releases]
     further = [listed_values(reader.domain, "domain")] if reader.domain else []

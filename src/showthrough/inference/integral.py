@@ -219,6 +219,8 @@ def _flat(problem: Problem, reduced: Reduced) -> Flags:
     values = np.bincount(pairs // span, minlength=reduced.components)
     flat[:] = True
     flat[reduced.signature_component[length != values[reduced.signature_component]]] = False
+    if not reduced.rows.size:  # nothing but noise is told of them
+        return flat
     group = problem.row_group[reduced.row_of].astype(np.int64)
     key = reduced.row_component * (int(group.max(initial=0)) + 1) + group
     order = np.argsort(key, kind="stable")

@@ -42,7 +42,7 @@ class Labels:
         group = problem.row_group[rows].astype(np.int64)
         if not self.stated.size:
             return self.group[group]
-        return np.where(group >= 0, self.group[np.maximum(group, 0)], self.stated[rows])
+        return np.where(group >= 0, np.append(self.group, -1)[group], self.stated[rows])  # there may be no group
 
 
 def label(problem: Problem) -> Ints:

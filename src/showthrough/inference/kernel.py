@@ -11,10 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from showthrough.inference.barrier import Barrier
+from showthrough.inference.noise_terms import NoiseTerms
 from showthrough.inference.passes import Array, Stretch, Sweeps, stretches
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals, sum_by
 from showthrough.table.ragged import starts
+
+_FLAT = 1e-13  # persons; the curvature of noisy rows that nobody moves in
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Point:
     x: Reals
     g: Reals
     resting: Flags | None = None  # rows strictly between their counts, whose multiplier is 0; None: no ranges
-    bend: Reals | None = None  # [rows] curvature of the walls inside ranges; None: there are none
+    bend: Reals | None = None  # [rows] curvature of the walls inside ranges, and of noise; None: there are none
 
     def without_resting(self, diagonal: Reals) -> Reals:
         """The diagonal with nothing to move where rows rest."""
@@ -44,11 +47,13 @@ class Softness:
     """How rows may miss their counts while the method is on its way.
 
     With ``ease`` F has ease·mu²/2 more in every row: at its minimum counts are missed by −ease·mu. With ``tau`` ranges
-    have walls inside their ends (`barrier`), and multipliers any sign.
+    have walls inside their ends (`barrier`), and multipliers any sign. With ``noise`` some rows are noisy counts, which
+    may be missed for good, at a price.
     """
 
     ease: float = 0.0
     tau: float = 0.0
+    noise: NoiseTerms | None = None
 
 
 NONE = Softness()
@@ -68,6 +73,8 @@ class Kernel:
         self.component_start = starts(self.component_rows)[:-1]
         self.spread, self.gather, self.mass = self.sweeps.spread, self.sweeps.gather, self.sweeps.mass
         self.tangent, self.ease = self.sweeps.tangent, softness.ease
+        self.noise = None if softness.noise is None else softness.noise.within(problem.row_of)
+        self.kinked = self.upper is not None or (self.noise is not None and self.noise.kinked)
         self.stretches = stretches(problem.row_component, self.component_start)
         self.passes = 0
 
@@ -117,7 +124,12 @@ class Kernel:
             within = np.clip(expected, count, self.upper)
             resting = (mu == 0) & (within == expected) & (count < self.upper)
             count = np.where(mu > 0, count, np.where(mu < 0, self.upper, within))
-        F -= self.per_component(count * mu)
+        gain = count * mu
+        if self.noise is not None:
+            told, own, bend = self.noise.at(mu, expected), self.noise.row, np.zeros(mu.size)
+            count, resting = count.copy(), np.zeros(mu.size, dtype=bool) if resting is None else resting
+            count[own], gain[own], resting[own], bend[own] = told.asked, told.gain, told.resting, told.bend
+        F -= self.per_component(gain)
         if self.barrier is not None:
             walled = self.barrier.at(mu)
             F -= self.per_component(walled.gain)
@@ -128,13 +140,16 @@ class Kernel:
         return Point(F, x, expected - count, resting, bend)
 
     def curved(self, here: Point, d: Reals) -> Reals:
-        """H·d with the walls of ranges."""
+        """H·d with the walls of ranges and the price of noise."""
         found = self.hessian(here.x, d)
         return found if here.bend is None else found + here.bend * d
 
     def diagonal(self, x: Reals) -> Reals:
         """The diagonal of H."""
-        return self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
+        found = self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
+        if self.noise is not None:  # where nobody can move any more F still falls along a stair
+            found[self.noise.row] = np.maximum(found[self.noise.row], _FLAT)
+        return found
 
     def missed(self, here: Point, expected: Reals, mu: Reals) -> Reals:
         """[rows] what expected counts miss, where rows that rest may move between their counts."""
@@ -151,12 +166,25 @@ class Kernel:
         return np.minimum.reduceat(length, self.component_start)
 
     def projected(self, mu: Reals, step: Reals, g: Reals) -> Reals:
-        """The step, stopped where a multiplier of a range would change its sign."""
-        if self.upper is None:
-            return step
-        wanted = np.where(mu == 0, -g, mu)  # from 0 a multiplier may only go where its count is missed
-        crossing = (self.count < self.upper) & (wanted * (mu + step) <= 0)
-        return np.where(crossing, -mu, step)
+        """The step, stopped where a multiplier of a range would change its sign, or noise asks for another count."""
+        if self.upper is not None:
+            wanted = np.where(mu == 0, -g, mu)  # from 0 a multiplier may only go where its count is missed
+            crossing = (self.count < self.upper) & (wanted * (mu + step) <= 0)
+            step = np.where(crossing, -mu, step)
+        if self.noise is not None and self.noise.kinked:
+            own, step = self.noise.row, step.copy()
+            step[own] = np.clip(step[own], *self.noise.room(mu[own], g[own]))
+        return step
+
+    def room(self, mu: Reals, g: Reals) -> tuple[Reals, Reals]:
+        """[rows] how far multipliers can go down and up before a row stops."""
+        low, high = np.full(mu.size, -np.inf), np.full(mu.size, np.inf)
+        if self.upper is not None:
+            wanted, wide = np.where(mu == 0, -g, mu), self.count < self.upper
+            low, high = np.where(wide & (wanted >= 0), -mu, low), np.where(wide & (wanted <= 0), -mu, high)
+        if self.noise is not None:
+            low[self.noise.row], high[self.noise.row] = self.noise.room(mu[self.noise.row], g[self.noise.row])
+        return low, high
 
     def hessian(self, x: Reals, d: Reals) -> Reals:
         """H·d without H."""

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from showthrough.inference import boxed
 from showthrough.inference.clock import Clock
 from showthrough.inference.gradients import System
 from showthrough.inference.kernel import NONE, Kernel, Point, Softness
@@ -45,6 +46,7 @@ _LEAST_DAMPED = 1e-7  # the least damping that makes a difference
 _MOST_DAMPED = 10.0
 _DEAR = 100  # passes of a step that is worth a few more to go further
 _STEEP = 0.2  # of the slope at the start, after a whole step: quadratic convergence leaves next to nothing
+_LEVEL = 0.5  # of the slope at the start: as steep the other way is as high, where the slope changes evenly
 _LENGTHS = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 
 
@@ -100,7 +102,7 @@ def solve(
     here = kernel.at(mu)
     while True:
         diagonal = kernel.diagonal(here.x)
-        met, done = _near_enough(kernel, here.g, diagonal) if here.bend is None else _follows(kernel, here, diagonal)
+        met, done = _near_enough(kernel, here, diagonal) if kernel.barrier is None else _follows(kernel, here, diagonal)
         near[active], converged[active[done]] = met, True
         tell(converged)
         spent = steps > 0 and passes + kernel.passes > most.passes
@@ -137,13 +139,14 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
     return mu, kernel.passes
 
 
-def _near_enough(kernel: Kernel, g: Reals, diagonal: Reals) -> tuple[Flags, Flags]:
+def _near_enough(kernel: Kernel, here: Point, diagonal: Reals) -> tuple[Flags, Flags]:
     """Which components the linear correction can finish: what is missing is small in persons, and in nats too.
 
     In a large component with ranges one step more saves most of a correction that is dearer.
     """
+    g, curvature = here.g, diagonal if here.bend is None else diagonal + here.bend
     with np.errstate(over="ignore"):  # a row that next to nothing moves: infinitely far is far
-        nats = kernel.per_component(g**2 / np.maximum(diagonal, _FLOOR))
+        nats = kernel.per_component(g**2 / np.maximum(curvature, _FLOOR))
     scale = np.maximum(1.0, 1e-6 * np.maximum.reduceat(kernel.count, kernel.component_start))
     missed = kernel.largest(g)
     near = missed <= RESIDUAL * scale
@@ -184,19 +187,23 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     typical = size / np.sqrt(kernel.component_rows)
     moving, enough = here.without_resting(diagonal), np.clip(np.sqrt(typical), 1e-2, 0.1)
     d = System(kernel, here.x, moving, damping, here.bend).solve(-here.g, relative=enough, clock=clock)
+    if kernel.noise is not None and kernel.kinked:
+        d = boxed.direction(kernel, mu, here, d, (moving, damping, enough), clock)
     slope = kernel.per_component(here.g * d)
     length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
-    rounding = 1e-13 * (1 + np.abs(here.F))
+    rounding, told = 1e-13 * (1 + np.abs(here.F)), 1e3 if kernel.noise is None else 10.0
     cut = np.zeros(length.size, dtype=bool)
     for attempt in range(40):
         step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
         there = kernel.at(mu + step)
-        gain = length * slope if kernel.upper is None else kernel.per_component(here.g * step)
+        gain = kernel.per_component(here.g * step) if kernel.kinked else length * slope
         lower = here.F + 1e-4 * gain + rounding >= there.F
         calmer = np.sqrt(kernel.per_component(there.g**2)) < size
+        if kernel.noise is not None:  # it may pull just as much along a stair: what counts is the slope in the end
+            calmer = kernel.per_component(there.g * step) <= -_LEVEL * gain
         # near the optimum F no longer tells points apart, but its gradient does
-        pending &= ~np.where(-gain > 1e3 * rounding, lower, calmer)
+        pending &= ~np.where(-gain > told * rounding, lower, calmer)
         if not pending.any() or clock.over:
             break
         cut |= pending
@@ -211,10 +218,10 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
         step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
         there = kernel.at(mu + step)
     promised = -(slope + 0.5 * kernel.inner(d, kernel.curved(here, d)))
-    telling = promised > 1e3 * rounding
+    telling = promised > told * rounding
     gained = np.divide(here.F - there.F, promised, out=np.ones_like(promised), where=telling)
     once, whole = step, (length == 1) & ~cut
-    if kernel.upper is None and kernel.passes - passes > _DEAR and not clock.over:
+    if not kernel.kinked and kernel.passes - passes > _DEAR and not clock.over:
         step, there = _longer(kernel, mu, d, _Stride(whole, slope, step, there), here.F)
     return _Move(step, there, _damped(damping, cut, gained), once)
 

@@ -48,7 +48,7 @@ def believed(
         found = _Weighed(solved, with_noise(history, solved.problem, solved.of_person, solved.face.alive))
         found.by_worlds(most_states, time.monotonic() + _SHARE * log.clock.left())
         found.by_expectation(log.clock)
-    told = replace(solved, x=found.x, state=found.state, unweighed=solved.x)
+    told = replace(solved, x=found.x, state=found.state, unweighed=solved)
     persons = np.bincount(told.states, minlength=len(STATES)).tolist()
     evidence = NoiseEvidence(
         releases=len({table.release for table in history.noise}),
@@ -114,7 +114,7 @@ class _Weighed:
         if not self.left.any():
             return
         part = self.reduced.restrict(self.left)
-        start = np.append(self.solved.mu, np.zeros(self.noise.count.size))[part.row_of]
+        start = np.append(self.solved.mu, np.zeros(self.noise.rows))[part.row_of]
         found = solve(part, self.noise, start, clock)
         self.x[part.variable_of] = np.minimum(found.x, BELOW)
         self.residual = float(found.missed.max(initial=0.0))

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import InputError
-from showthrough.register.noisy_ties import noisy_ties
-from showthrough.register.reader import Reader
+from showthrough.register.ties import Ties
 from showthrough.release.noise import Law
 from showthrough.release.release import Release
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
@@ -26,37 +25,15 @@ from showthrough.table.texts import as_text
 ABSENT = -1
 
 
-@dataclass(frozen=True)
-class NoisyTable:
-    """What one table of noisy counts says."""
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Who is in which cell; tables with the same cells share one."""
 
-    release: int  # its place in the history
-    law: Law
     ids: pl.Series  # who can be in it
     code: Ints  # [ids] a cell, or ``cells`` + k: one of candidate set k
     cells: int
     set_start: Ints
     set_cell: Ints  # ABSENT: perhaps not counted
-    cell: Ints  # [entries]
-    value: pl.Series  # [entries]
-    count: Reals  # [entries]
-
-    def columns(self, ids: pl.Series, split_release: Codes | None, size: int) -> Ints:
-        """[columns of a history] the code of each; ABSENT: not counted. Of a split id the part of this release is."""
-        found = np.full(size, ABSENT, dtype=np.int64)
-        place = positions(ids, self.ids).astype(np.int64)
-        known = place >= 0
-        if split_release is not None:
-            known &= np.isin(split_release, [ABSENT, self.release])
-        named = np.flatnonzero(known)
-        found[named] = self.code[place[named]]
-        return found
-
-    def listed(self, values: pl.Series) -> Ints:
-        """The cells and values that the table counts, as cell · (values + 1) + value."""
-        code = {word: k for k, word in enumerate(as_text(values, "values").to_list())}
-        value = np.array([code.get(word, ABSENT) for word in as_text(self.value, "values").to_list()], dtype=np.int64)
-        return np.where(value == ABSENT, ABSENT, self.cell * (values.len() + 1) + value)
 
     def candidates(self, code: int) -> list[int]:
         """The cells behind a code; ABSENT where the person may not be counted."""
@@ -64,6 +41,68 @@ class NoisyTable:
             return [code]
         k = code - self.cells
         return [int(c) for c in self.set_cell[self.set_start[k] : self.set_start[k + 1]]]
+
+    def like(self, other: Placement) -> bool:
+        """Whether everybody is in the same cells."""
+        return (
+            self.cells == other.cells
+            and np.array_equal(self.code, other.code)
+            and np.array_equal(self.set_start, other.set_start)
+            and np.array_equal(self.set_cell, other.set_cell)
+            and self.ids.equals(other.ids)
+        )
+
+
+@dataclass(frozen=True)
+class NoisyTable:
+    """What one table of noisy counts says."""
+
+    release: int  # its place in the history
+    law: Law
+    placed: Placement
+    cell: Ints  # [entries]
+    value: pl.Series  # [entries]
+    count: Reals  # [entries]
+
+    def listed(self, values: pl.Series) -> Ints:
+        """The cells and values that the table counts, as cell · (values + 1) + value."""
+        code = {word: k for k, word in enumerate(as_text(values, "values").to_list())}
+        value = np.array([code.get(word, ABSENT) for word in as_text(self.value, "values").to_list()], dtype=np.int64)
+        return np.where(value == ABSENT, ABSENT, self.cell * (values.len() + 1) + value)
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyLayer:
+    """Tables that count the same persons in the same cells, and where everybody is in them."""
+
+    tables: tuple[NoisyTable, ...]
+    code: Ints  # [columns of a history] as in `Placement`; ABSENT: not counted
+
+    @property
+    def placed(self) -> Placement:
+        """Who is in which cell."""
+        return self.tables[0].placed
+
+
+def layered(
+    tables: Sequence[NoisyTable], ids: pl.Series, split_release: Codes | None, size: int
+) -> tuple[NoisyLayer, ...]:
+    """The layers of tables over the columns of a history; of a split id each release counts its own part."""
+    found: dict[tuple[int, int], list[NoisyTable]] = {}
+    for table in tables:
+        part = ABSENT if split_release is None else table.release
+        found.setdefault((id(table.placed), part), []).append(table)
+    layers = []
+    for (_, part), own in found.items():
+        placed, code = own[0].placed, np.full(size, ABSENT, dtype=np.int64)
+        place = positions(ids, placed.ids).astype(np.int64)
+        known = place >= 0
+        if split_release is not None:
+            known &= np.isin(split_release, [ABSENT, part])
+        named = np.flatnonzero(known)
+        code[named] = placed.code[place[named]]
+        layers.append(NoisyLayer(tuple(own), code))
+    return tuple(layers)
 
 
 def quiet(release: Release) -> Release:
@@ -73,27 +112,23 @@ def quiet(release: Release) -> Release:
     return replace(release, tally=release.tally.head(0), labels=release.labels.head(0), size=release.size.head(0))
 
 
-def noisy_tables(releases: Sequence[Release], names: Sequence[str], reader: Reader) -> tuple[NoisyTable, ...]:
+def noisy_tables(releases: Sequence[Release], ties: Sequence[Ties]) -> tuple[NoisyTable, ...]:
     """The tables of all noisy releases that count somebody who is known.
 
     Where there is nothing else somebody must be.
     """
-    found = []
-    for r, (release, name) in enumerate(zip(releases, names, strict=True)):
-        for table, ties in noisy_ties(release, name, reader) if release.noise is not None else ():
-            if not ties.ids.len():
+    found: list[NoisyTable] = []
+    places = _Places()
+    for r, own in enumerate(ties):
+        for table, told in own.noisy:
+            if not told.ids.len():
                 continue
             assert table.noise is not None
-            code, start, cells = _coded(ties.start, ties.group, ties.outside, table.labels.len())
             found.append(
                 NoisyTable(
                     r,
                     table.noise.law(table.roles.quasi),
-                    ties.ids,
-                    code,
-                    table.labels.len(),
-                    start,
-                    cells,
+                    places.of(told, table.labels.len()),
                     positions(table.tally["group"], table.labels).astype(np.int64),
                     table.tally["value"],
                     table.tally["n"].cast(pl.Float64).to_numpy(),
@@ -107,11 +142,29 @@ def noisy_tables(releases: Sequence[Release], names: Sequence[str], reader: Read
     return tuple(found)
 
 
+class _Places:
+    """Placements, each made once for all tables with the same cells."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, tuple[Ties, Placement]] = {}  # by ties; these are kept, so that no other takes their place
+
+    def of(self, ties: Ties, cells: int) -> Placement:
+        """The placement of ties to so many cells."""
+        if id(ties) not in self.made:
+            code, start, own = _coded(ties.start, ties.group, ties.outside, cells)
+            found = Placement(ties.ids, code, cells, start, own)
+            known = (other for _, other in self.made.values() if other.like(found))
+            self.made[id(ties)] = ties, next(known, found)
+        return self.made[id(ties)][1]
+
+
 def _coded(start: Ints, group: Ints, outside: Flags, cells: int) -> tuple[Ints, Ints, Ints]:
     """A code per person, and the candidate sets that are spoken of."""
-    known: dict[tuple[int, ...], int] = {}
     code = np.empty(start.size - 1, dtype=np.int64)
-    for k in range(start.size - 1):
+    single = (np.diff(start) == 1) & ~outside
+    code[single] = group[start[:-1][single]]
+    known: dict[tuple[int, ...], int] = {}
+    for k in np.flatnonzero(~single).tolist():
         own = tuple(group[start[k] : start[k + 1]].tolist())
         own = (ABSENT, *own) if outside[k] else own
         code[k] = own[0] if len(own) == 1 else cells + known.setdefault(own, len(known))

@@ -249,7 +249,7 @@ def _told_apart(history: History) -> list[Ints]:
     found = [] if history.prior_of is None else [history.prior_of]
     if history.spare is not None:
         found.append(history.spare.astype(np.int64))
-    found += [history.cells_in(table) for table in history.noise]
+    found += [layer.code for layer in history.noisy_layers]
     if history.statements is not None:
         found.append(_profiles(history.statements, history.group_of.shape[1]))
     return found

@@ -67,7 +67,7 @@ class Solved:
     state: Ints  # [m] the number of its island's status
     contradictions: tuple[ContradictionError, ...] = ()
     doubts: Doubts | None = None
-    unweighed: Reals | None = None  # the answer per variable before noisy counts weighed in; None: they did not
+    unweighed: Solved | None = None  # the answer before noisy counts weighed in; None: they did not
     gap: Reals | None = None  # [m] what its island can be short of the most entropy, in nats; None: nothing
 
     @cached_property

@@ -232,7 +232,7 @@ def _ask_rows(
 
 
 def _shares(case: _Case, labels: pl.Series) -> Callable[[CodeRange], Reals]:
-    """The share of each kept group's published values in a stretch; counterfeits dilute it."""
+    """The share of each kept group's published values in a stretch; counterfeits, of any value, dilute it."""
     release = case.release
     place = np.full(release.labels.len(), -1, dtype=np.int64)
     place[case.kept] = np.arange(case.kept.size)
@@ -240,9 +240,10 @@ def _shares(case: _Case, labels: pl.Series) -> Callable[[CodeRange], Reals]:
     codes = pl.DataFrame({"text": labels, "code": np.arange(labels.len())})
     tally = release.tally.with_columns(text=as_text(release.tally["value"], "The values"))
     tally = tally.join(groups, on="group", how="left").join(codes, on="text", how="left").filter(pl.col("at") >= 0)
-    if tally["code"].null_count():
+    at, code, n = (tally[c].fill_null(-1).to_numpy() for c in ("at", "code", "n"))
+    absent = np.bincount(at[code < 0], weights=n[code < 0], minlength=case.kept.size)
+    if (absent > per_group(release.counterfeits, release.labels).to_numpy()[case.kept]).any():
         raise InputError("The release has a value that does not occur in the table.")
-    at, code, n = (tally[c].to_numpy() for c in ("at", "code", "n"))
     size = np.bincount(at, weights=n, minlength=case.kept.size)
 
     def shares(ends: CodeRange) -> Reals:

@@ -1,5 +1,7 @@
 """Limits applied to what is known of everybody: over a limit, safe, or open.
 
+Noise proves nothing, so whoever is over a limit with noisy counts or without them is over it.
+
 A figure over its limit blocks, whatever it rests on. What passes must be known: the probability with its error bar, or
 all that the bounds allow, lies within the limit, and nothing of it hangs on an if. Everything else is open.
 """
@@ -15,6 +17,7 @@ import polars as pl
 
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
+from showthrough.inference.unweighed import without_noise
 
 SLACK = 2e-5  # twice the error bar of an exact answer: a figure this close to its limit is at it
 _BAR = SLACK / 2
@@ -73,6 +76,12 @@ class Known:
 
     posterior: Posterior
     seconds: float = 0.0
+
+    @cached_property
+    def without_noise(self) -> Known | None:
+        """The same without noisy counts; None where there are none that weigh anything."""
+        found = without_noise(self.posterior)
+        return None if found is None else Known(found, self.seconds)
 
     @property
     def settled(self) -> bool:
@@ -215,6 +224,17 @@ def by_fact(facts: pl.DataFrame, fact: str, most: int, known: Known, exposed: Co
         perhaps = perhaps.select(WHO).unique(maintain_order=True)
         perhaps = perhaps.join(mine.select(WHO), on=WHO, how="anti")
     return Judged(over, _persons(perhaps), most, counted, perhaps.height)
+
+
+def either(one: Judged, other: Judged) -> Judged:
+    """What a limit says where whoever breaks it in one of two answers breaks it; each pair has its worse figure."""
+    figure = pl.when(pl.col("limit") == "min_anonymity").then(pl.col("figure").min()).otherwise(pl.col("figure").max())
+    both = pl.concat([one.over, other.over]).group_by([*PAIR, "limit"], maintain_order=True)
+    over = both.agg(figure.first().alias("figure"))
+    doubtful = _persons(pl.concat([one.open, other.open])).join(_persons(over), on=WHO, how="anti")
+    more = [told.open.height if told.perhaps is None else told.perhaps for told in (one, other)]
+    perhaps = None if one.perhaps is None and other.perhaps is None else max(more)
+    return Judged(over, doubtful, one.most, one.counted, perhaps)
 
 
 def nobody_open() -> pl.DataFrame:

@@ -25,6 +25,7 @@ from showthrough.policy.judging import (
     by_figure,
     by_gain,
     by_shift,
+    either,
     nobody_open,
     nothing_over,
     others,
@@ -186,8 +187,20 @@ class Policy:
     ) -> dict[str, Judged]:
         """What each limit on the joint posterior says; ``facts`` are those of `Posterior.proven`, with ids as text.
 
-        Whose value the reader is said to know does not count either: that is no matter of the releases.
+        Whose value the reader is said to know does not count either: that is no matter of the releases. Where noisy
+        counts weigh, limits are held against the answer with them and the one without: noise clears nobody.
         """
+        found = self._judged(known, before, facts, exposed)
+        if known.without_noise is None:
+            return found
+        earlier = before if before is None else before.without_noise or before
+        quiet = self._judged(known.without_noise, earlier, facts, exposed)
+        return {name: either(own, quiet[name]) for name, own in found.items()}
+
+    def _judged(
+        self, known: Known, before: Known | None, facts: pl.DataFrame | None, exposed: Collection[str]
+    ) -> dict[str, Judged]:
+        """The same of one answer."""
         exposed = {*exposed, *known.posterior.reader.known_before}
         facts = None if facts is None else others(facts, exposed)
         found: dict[str, Judged] = {}

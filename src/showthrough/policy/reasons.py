@@ -145,6 +145,8 @@ def _found(rule: str, count: int, firm: pl.DataFrame, basis: Basis) -> Any:
         return count
     if rule == "max_posterior":
         largest = basis.posterior.largest()
+        if (quiet := basis.known(0.0).without_noise) is not None:
+            largest = np.fmax(largest, quiet.posterior.largest())
         return None if np.isnan(largest).all() else round(float(np.nanmax(largest)), 6)
     if not firm.height:
         return None

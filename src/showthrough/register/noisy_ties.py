@@ -27,24 +27,51 @@ if TYPE_CHECKING:
 PRESENT, AWAY = 1, 0
 
 
-def noisy_ties(release: Release, name: str, reader: Reader) -> list[tuple[Release, Ties]]:
-    """Each table of a noisy release, with who can be counted in which of its cells."""
-    return [(layer, _tie(layer, name, reader)) for layer in layers(release)]
+class NoisyCells:
+    """Ties persons to cells of noisy tables: tables with the same cells share their ties, which are made once."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.known: list[tuple[Release, pl.Series | None, Ties]] = []
+
+    def silent(self, release: Release, name: str) -> Ties:
+        """The persons of a noisy release, in no group: noise leaves everybody everything."""
+        tables = tuple((layer, self._tie(layer, name)) for layer in layers(release))
+        told = [own.ids for _, own in tables]
+        if len({id(ids) for ids in told}) == 1:
+            ids = told[0]
+        else:
+            ids = pl.concat(told).unique(maintain_order=True) if told else pl.Series("id", [], dtype=pl.String)
+        none = np.zeros(ids.len() + 1, dtype=np.int64)
+        return Ties(ids, none, np.empty(0, dtype=np.int64), np.ones(ids.len(), dtype=bool), noisy=tables)
+
+    def _tie(self, table: Release, name: str) -> Ties:
+        register = self.reader.register
+        if name in self.reader.membership or register is None:
+            return _tie(table, name, self.reader)
+        presence = register.presence.get(name)
+        for other, present, ties in self.known:
+            if _equal(present, presence) and _same_cells(table, other):
+                return ties
+        found = _by_register(table, name, self.reader, register)
+        self.known.append((table, presence, found))
+        return found
 
 
-def silent(release: Release, name: str, reader: Reader) -> Ties:
-    """The persons of a noisy release, in no group: noise leaves everybody everything."""
-    told = [own.ids for _, own in noisy_ties(release, name, reader)]
-    ids = pl.concat(told).unique(maintain_order=True) if told else pl.Series("id", [], dtype=pl.String)
-    none = np.zeros(ids.len() + 1, dtype=np.int64)
-    return Ties(ids, none, np.empty(0, dtype=np.int64), np.ones(ids.len(), dtype=bool))
+def _equal(one: pl.Series | None, other: pl.Series | None) -> bool:
+    return one is other or (one is not None and other is not None and one.equals(other))
+
+
+def _same_cells(table: Release, other: Release) -> bool:
+    """Whether the groups of two tables are the same cells, in the same order."""
+    if table.roles.quasi != other.roles.quasi or dict(table.hierarchies) != dict(other.hierarchies):
+        return False
+    return table.labels.len() == other.labels.len() and table.records.equals(other.records)
 
 
 def _tie(table: Release, name: str, reader: Reader) -> Ties:
     if name in reader.membership:
         return _by_membership(table, name, reader.membership[name])
-    if reader.register is not None:
-        return _by_register(table, name, reader, reader.register)
     if table.link is not None:
         group = positions(table.link["group"], table.labels).astype(np.int64)
         inside = np.flatnonzero(group != NOWHERE)

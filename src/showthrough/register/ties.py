@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,9 @@ import polars as pl
 
 from showthrough.register.unfilled import Unfilled
 from showthrough.table.arrays import Flags, Ints
+
+if TYPE_CHECKING:
+    from showthrough.release.release import Release
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Ties:
     locatability: pl.DataFrame | None = None  # how well persons were located by quasi-identifiers
     unfilled: Unfilled | None = None  # rows that nobody of the register fits
     like: int | None = None  # of a margin: the place of the release whose pools these are, one by one
+    noisy: tuple[tuple[Release, Ties], ...] = ()  # the tables of a noisy release, and who is counted in their cells
 
     @property
     def plain(self) -> bool:

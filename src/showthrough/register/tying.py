@@ -16,7 +16,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.register.leeway import NEAREST
-from showthrough.register.noisy_ties import silent
+from showthrough.register.noisy_ties import NoisyCells
 from showthrough.register.populations import population_of, share_members
 from showthrough.register.ties import Pool, Ties, one_each
 from showthrough.release.ranged import sizes
@@ -36,10 +36,13 @@ if TYPE_CHECKING:
 PRESENT = 1
 
 
-def tie(release: Release, name: str, reader: Reader) -> Ties:
-    """Who can be in which group of the release called ``name``; in none, where its counts carry noise."""
+def tie(release: Release, name: str, reader: Reader, cells: NoisyCells | None = None) -> Ties:
+    """Who can be in which group of the release called ``name``; in none, where its counts carry noise.
+
+    ``cells`` are those of noisy tables that are known already.
+    """
     if release.noise is not None:
-        return silent(release, name, reader)
+        return (cells or NoisyCells(reader)).silent(release, name)
     if name in reader.membership:
         return _by_membership(release, name, reader)
     if release.roles.id is not None:
@@ -56,13 +59,14 @@ def tie(release: Release, name: str, reader: Reader) -> Ties:
 def tied(releases: Sequence[Release], names: Sequence[str], reader: Reader) -> list[Ties]:
     """Who can be in which group of each release; margins follow the release that they are margins of."""
     found: list[Ties] = []
+    cells = NoisyCells(reader)
     home: list[int] = []  # of a margin the place of its table, if that is there
     for k, (name, release) in enumerate(zip(names, releases, strict=True)):
         table = release if release.part_of is None else release.part_of.leaves
         again = enumerate(releases[:k]) if release.part_of is not None else ()  # the same table twice is two releases
         home.append(next((at for at, other in again if other is table), k))
         own = name if release.part_of is None else table.name or name
-        found.append(found[home[k]] if home[k] < k else tie(table, own, reader))
+        found.append(found[home[k]] if home[k] < k else tie(table, own, reader, cells))
     found = share_members(releases, names, found)
     for k, release in enumerate(releases):
         if release.part_of is not None:

@@ -150,10 +150,7 @@ class Noise:
     @property
     def by_replacing(self) -> tuple[float, float]:
         """The ε and δ for tables that differ in one replaced record: twice those of one record more or less."""
-        if self.neighbours == REPLACE_ONE:
-            return self.epsilon, self.delta
-        twice = self.delta * (1 + math.exp(min(self.epsilon, _LARGEST)))
-        return 2 * self.epsilon, min(twice, math.nextafter(1.0, 0.0))
+        return (self.epsilon, self.delta) if self.neighbours == REPLACE_ONE else replaced(self.epsilon, self.delta)
 
     def parameters(self) -> dict[str, Any]:
         """What a release folder says of it, as plain data."""
@@ -172,16 +169,18 @@ def declared(given: Mapping[str, Any]) -> Noise:
         raise ParameterError("A noisy release says the scale of its noise: scale is missing.", parameters=("scale",))
     scales = [m.scale for m in marginals] or [positive("scale", given["scale"], NARROWEST, WIDEST)]
     moves = given.get("sensitivity")
-    sensitivity = moved(mechanism, neighbours) if moves is None else positive("sensitivity", moves, 1e-9, WIDEST)
+    least = moved(mechanism, neighbours)
+    sensitivity = least if moves is None else positive("sensitivity", moves, 1e-9, WIDEST)
+    _refuse_still(sensitivity, least, neighbours)
     delta = probability("delta", given.get("delta") or 0.0)
     epsilon = given.get("epsilon")
     if Law(mechanism, scales[0]).exponential:
-        least = sum(sensitivity / scale for scale in scales)
-        epsilon = least if epsilon is None else positive("epsilon", epsilon)
-        if epsilon * _SLACK < least:
+        given_by = sum(sensitivity / scale for scale in scales)
+        epsilon = given_by if epsilon is None else positive("epsilon", epsilon)
+        if epsilon * _SLACK < given_by:
             raise ParameterError(
                 f"The noise is said to give ε = {epsilon:g}, but its scale and a sensitivity of {sensitivity:g} give "
-                f"{least:g}.",
+                f"{given_by:g}.",
                 parameters=("epsilon", "scale", "sensitivity"),
             )
     elif epsilon is None or not delta:
@@ -192,6 +191,17 @@ def declared(given: Mapping[str, Any]) -> Noise:
     _refuse_small(mechanism, sensitivity, marginals)
     _refuse_gaussian_claims(Law(mechanism, scales[0]), scales, sensitivity, (claim, delta))
     return Noise(mechanism, claim, delta, sensitivity, neighbours, max(scales), marginals)
+
+
+def _refuse_still(sensitivity: float, least: float, neighbours: str) -> None:
+    """Refuse a table of counts that is said to move by less than its counts do."""
+    if sensitivity * _SLACK < least:
+        cells = "two of its cells by one each" if neighbours == REPLACE_ONE else "one of its cells by one"
+        raise ParameterError(
+            f"A changed record ({neighbours}) moves {cells}, so the sensitivity of a table of counts is at least "
+            f"{least:.6g}, not {sensitivity:g}: correct it and epsilon, or say other neighbours.",
+            parameters=("sensitivity", "neighbours"),
+        )
 
 
 def _refuse_small(mechanism: str, sensitivity: float, marginals: Sequence[Marginal]) -> None:
@@ -214,6 +224,12 @@ def _refuse_gaussian_claims(law: Law, scales: Sequence[float], sensitivity: floa
             f"of {sensitivity:g} δ is at least {least:.3g}.",
             parameters=("epsilon", "delta", "scale", "sensitivity"),
         )
+
+
+def replaced(epsilon: float, delta: float) -> tuple[float, float]:
+    """What a promise for one record more or less is where one is replaced: taken away, and another one added."""
+    twice = delta * (1 + math.exp(min(epsilon, _LARGEST)))
+    return 2 * epsilon, min(twice, math.nextafter(1.0, 0.0))
 
 
 def moved(mechanism: str, neighbours: str) -> float:

@@ -175,7 +175,15 @@ def _refuse_strange_tables(source: Source, noise: Noise, cells: Mapping[str, pl.
     if strange:
         raise ReleaseError(f"{source.where}: a table is said to have the column {strange[0]!r}, which is not there.")
     told = pl.DataFrame({c: column.is_not_null() for c, column in cells.items()}).with_row_index("row")
-    for own in told.unique([*cells], keep="first", maintain_order=True).iter_rows(named=True) if cells else ():
+    kinds = told.unique([*cells], keep="first", maintain_order=True) if cells else told
+    if kinds.height > 1 and not noise.marginals:
+        raise ReleaseError(
+            f"{source.where}: rows {kinds['row'][0] + 1} and {kinds['row'][1] + 1} are empty in different columns, so "
+            "they belong to different tables that each count everybody: list the tables with marginals, each with its "
+            "epsilon.",
+            parameters=("marginals",),
+        )
+    for own in kinds.iter_rows(named=True) if cells else ():
         if frozenset(c for c in cells if own[c]) not in known and noise.marginals:
             raise ReleaseError(
                 f"{source.where}: row {own['row'] + 1} belongs to none of the tables that it says it has."

@@ -28,6 +28,7 @@ class AccountRow:
     tables: int
     scale: float | None
     epsilon: float | None
+    fingerprints: tuple[str, ...] = ()  # of the releases that it stands for: none is counted twice
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,9 @@ class AccountContent:
 
     @property
     def verdict(self) -> Verdict:
-        """Block where the limit is spent, or where a release has no ε at all although there is a limit."""
-        over = self.limit is not None and (self.spent.epsilon > self.limit or bool(self.bare))
+        """Block where more than the limit is spent, one more release included, or where a release has no ε at all."""
+        last = self.spent if self.cost is None else self.cost.after
+        over = self.limit is not None and (last.epsilon > self.limit or bool(self.bare))
         return Verdict.BLOCK if over else Verdict.PASS
 
     @property
@@ -72,7 +74,12 @@ class AccountContent:
                 "privacy; these figures are those of the noisy releases alone."
             )
         if self.limit is not None and self.verdict is Verdict.BLOCK:
-            found.append(f"The limit of ε = {self.limit:g} is not kept.")
+            kept = self.spent.epsilon <= self.limit and not self.bare
+            found.append(
+                f"One more release would not keep the limit of ε = {self.limit:g}."
+                if kept
+                else f"The limit of ε = {self.limit:g} is not kept."
+            )
         return tuple(found)
 
     def as_json(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol
 
 from showthrough.auditing.audit import Audit
 from showthrough.errors import InputError
@@ -34,6 +34,13 @@ WITHOUT_ROOM = (
 _SVG = re.compile(r"<svg[^>]*?width=\"([\d.]+)\"[^>]*?height=\"([\d.]+)\"[^>]*>(.*)</svg>", re.DOTALL)
 
 
+class Charted(Protocol):
+    """A page that knows its charts."""
+
+    def charts(self) -> dict[str, Chart]:
+        """Every chart by its place."""
+
+
 def page(
     audit: Audit,
     *,
@@ -51,27 +58,28 @@ def page(
 def specs(audit: Audit, *, audience: str = "shareable", seconds: float | None = None) -> dict[str, dict[str, Any]]:
     """The charts of the page, as specs that hold their data."""
     content = _content(audit, audience, seconds, None, None)
-    return {name: drawing.exported(name, chart.data) for name, chart in content.charts().items()}
+    return {name: drawing.exported(chart.name, chart.data) for name, chart in content.charts().items()}
 
 
 def _content(
     audit: Audit, audience: str, seconds: float | Further | None, origin: Origin | None, progress: Told
 ) -> PageContent:
     found = page_content(gather(audit, audience=audience, seconds=seconds, origin=origin, progress=progress))
-    return (
-        found
-        if drawing.available()
-        else replace(found, missing=(WITHOUT_ROOM if drawing.installed() else WITHOUT_CHARTS,))
-    )
+    return replace(found, missing=without_charts())
+
+
+def without_charts() -> tuple[str, ...]:
+    """What a page says where nothing can draw."""
+    return () if drawing.available() else (WITHOUT_ROOM if drawing.installed() else WITHOUT_CHARTS,)
 
 
 def rendered(content: PageContent) -> str:
     """Content on its page."""
     made = environment().get_template("page.html.j2")
-    return str(made.render(content=content, css=css(), drawn=_drawn(content)))
+    return str(made.render(content=content, css=css(), drawn=drawn(content)))
 
 
-def _drawn(content: PageContent) -> dict[str, list[str]]:
+def drawn(content: Charted) -> dict[str, list[str]]:
     """Each chart at the widths that the page switches between; nothing where nothing can draw."""
     if not drawing.available():
         return {name: [] for name in content.charts()}
@@ -90,7 +98,7 @@ def drawings(chart: Chart) -> list[str]:
 def _element(chart: Chart, which: str, width: int) -> str:
     from markupsafe import escape
 
-    key = f"{chart.name}-{which}"
+    key = f"{chart.place}-{which}"
     found = _SVG.search(drawing.svg(chart.name, chart.data, width, key=key))
     assert found is not None  # what vl-convert gives is an svg element
     w, h, body = found.groups()
@@ -104,6 +112,15 @@ def _element(chart: Chart, which: str, width: int) -> str:
 def css() -> str:
     """The style of the page."""
     return (files("showthrough.report") / "templates" / "page.css").read_text("utf-8")
+
+
+def installed() -> bool:
+    """Whether pages can be made here."""
+    try:
+        environment()
+    except InputError:
+        return False
+    return True
 
 
 @cache

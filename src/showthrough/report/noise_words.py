@@ -22,7 +22,8 @@ def believed(audit: Audit) -> list[str]:
     return [
         f"The probabilities of {number_of(many_of, 'person')} lean on noisy counts: they are beliefs about what the "
         f"other releases leave open, {' and '.join(ways)}. Noise proves nothing: what is certain or impossible follows "
-        "from the other releases.",
+        "from the other releases. A verdict counts for everybody the larger of the probability with the noisy counts "
+        "and without them, so noise clears nobody.",
         *_noise_promises(audit),
     ]
 

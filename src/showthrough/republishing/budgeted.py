@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from showthrough.anonymizers.noisy_counts import DP_COUNTS, PrivacyBudget, noisy_counts
+from showthrough.anonymizers.noisy_counts import DP_COUNTS, Counting, PrivacyBudget, noisy_counts
 from showthrough.anonymizers.table import Shape
 from showthrough.errors import InputError, ParameterError
 from showthrough.progress import Progress
 from showthrough.release.release import Release
+from showthrough.republishing.spending import Spending
 
 BUDGET = {
     "domain": None, "epsilon": None, "delta": 0.0, "mechanism": "geometric", "neighbours": "replace-one",
     "marginals": (),
 }  # fmt: skip
 _DEFAULTS = {
-    "strategy": "independent", "criteria": (), "history": (), "policy": None, "knowledge": (), "prior": None,
+    "strategy": "independent", "criteria": (), "knowledge": (), "prior": None,
     "output": None, "suppression_limit": 0, "shown": None, "weights": None, "limits": None, "cells": "tight",
     "passes": None, "accept_violations": False, "plan": None, "changed": "refuse", "repair": "report",
     "hold_back": False, "exposed": "refuse", "prefer": "lasting", "merge_overlaps": False, "publish_ids": False,
@@ -33,16 +35,19 @@ def with_differential_privacy(asked: Mapping[str, Any]) -> Release:
     _refuse_strange(asked)
     budget = PrivacyBudget.of(*(asked[name] for name in ("epsilon", "delta", "mechanism", "neighbours")))
     tell = Progress.of(asked["progress"])
-    tell.stage("counting, and adding noise")
-    return noisy_counts(
+    tell.stage("reading the table")
+    counting = Counting.of(
         asked["table"],
         roles=(asked["id"], asked["sensitive"], asked["quasi"]),
         domain=asked["domain"],
-        budget=budget,
         marginals=asked["marginals"],
         shape=Shape.of(asked["hierarchies"], None, None, None, asked["missing"]),
-        name=asked["name"],
     )
+    tell.stage("adding up what was spent")
+    beside = Spending.of(asked["history"] or (), asked["policy"]).remarks(budget, counting.wanted, tell.silent())
+    tell.stage("counting, and adding noise")
+    release = noisy_counts(counting, budget, name=asked["name"])
+    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, *beside)))
 
 
 def refuse_budget(asked: Mapping[str, Any]) -> None:
@@ -61,12 +66,6 @@ def _refuse_strange(asked: Mapping[str, Any]) -> None:
         raise InputError(
             f"{DP_COUNTS} keeps no criterion of groups: what it promises is epsilon. Leave the criteria out.",
             parameters=("criteria",),
-        )
-    if len(asked["history"] or ()):
-        raise InputError(
-            f"{DP_COUNTS} does not look at the history: its promise holds beside any other releases, and what several "
-            "noisy ones promise together is told by dp.compose.",
-            parameters=("history",),
         )
     for name, usual in _DEFAULTS.items():
         given = asked[name]

@@ -10,7 +10,8 @@ group of k different values and u slots stay empty, each of the j has each lost 
 
 ``report``        the paper's method as it is; ``at_risk`` and ``thin`` say what it gives away.
 ``counterfeits``  a value of nobody fills the slot, the group's number of counterfeits is published. Exact:
-                  the joint posterior is that of the single releases.
+                  the joint posterior is that of the single releases. A group that nobody is in any more is not
+                  published, so its slots need none.
 ``hold``          enough members are withheld that both parts of the group, those who are gone and those who
                   remain, are l or more; where the group is too small for that, all of it. Of a group that is
                   withheld whole the new release says nothing, so nothing can be learned about anybody in it.
@@ -101,7 +102,8 @@ def history_guided(
     given_up = work.given_up(repair, generator) if repair in ("dissolve", "hold") else none
     filled = work.fill(~given_up[work.slot_group], generator)
     unfilled = np.flatnonzero(filled < 0)
-    fakes, unfilled = (unfilled, unfilled[:0]) if repair == "counterfeits" else (unfilled[:0], unfilled)
+    shown = work.inhabited(filled) if repair == "counterfeits" else none
+    fakes, unfilled = unfilled[shown[work.slot_group[unfilled]]], unfilled[~shown[work.slot_group[unfilled]]]
     group = work.old_group.astype(np.int64)
     gone = np.flatnonzero(group >= 0)
     group[gone[given_up[group[gone]]]] = -1
@@ -223,6 +225,13 @@ class _Work:
         filled = np.full(len(self.slot_group), -1, dtype=np.int64)
         filled[slots[there]] = rows[at[there]]
         return filled
+
+    def inhabited(self, filled: Ints) -> Flags:
+        """Old groups in which somebody is: of one that is gone as a whole nothing is published, so nothing is told."""
+        found = np.zeros(self.groups, dtype=bool)
+        found[self.old_group[self.old_group >= 0]] = True
+        found[self.slot_group[filled >= 0]] = True
+        return found
 
     def taken_out(self, pool: Ints, generator: np.random.Generator) -> Ints:
         """The fewest rows without which the pool is l-eligible; newcomers before members of dissolved groups."""

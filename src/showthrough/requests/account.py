@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from showthrough.release.reading import read_release
 from showthrough.release.release import Release
 from showthrough.report.account import AccountContent, AccountRow
 from showthrough.report.origin import Origin
-from showthrough.table.entries import Entries
+from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_bytes
 
 
@@ -41,6 +42,7 @@ class AccountRequest(Entries):
             raise FieldError("method", f"is one of {', '.join(METHODS)}, not {self.method!r}.")
         if not self.releases:
             raise FieldError("releases", "is empty: name release folders.")
+        between("max_epsilon", self.max_epsilon, 0)
 
     def files(self) -> list[Path]:
         """Everything that is read."""
@@ -58,19 +60,24 @@ class AccountResult:
 def run_account(request: AccountRequest) -> AccountResult:
     """Read the releases and add up what they promise."""
     states, read = _read(request.releases)
-    noisy, again = _once([release for release in read if release.noise is not None])
+    states, noisy, again = _once(states, [release for release in read if release.noise is not None])
     neighbours = request.neighbours or _common(states, noisy)
     account = Account((), neighbours)
     rows = []
-    for name, state in states:
-        if state.neighbours != neighbours:
-            raise InputError(f"{name} is an account under {state.neighbours}, which says nothing under {neighbours}.")
-        account = account.adding(*state.items)
-        rows.append(_row(name, state.items, "", None))
+    for state in states:
+        name, under = state.name, state.account.neighbours
+        if under != neighbours:
+            raise InputError(f"{name} is an account under {under}, which says nothing under {neighbours}.")
+        account = account.adding(*state.account.items)
+        rows.append(replace(_row(state.name, state.account.items), fingerprints=tuple(sorted(state.holds))))
     for release in noisy:
-        own = mechanisms(release, neighbours=neighbours)
-        account = account.adding(*own)
-        rows.append(_row(release.name, own, _noise(release), _scale(release)))
+        items = mechanisms(release, neighbours=neighbours)
+        account = account.adding(*items)
+        row = _row(release.name, items)
+        noise = release.noise
+        assert noise is not None
+        told = {"mechanism": noise.mechanism, "scale": noise.scale, "fingerprints": (release.fingerprint(),)}
+        rows.append(replace(row, **told))  # type: ignore[arg-type]
     delta = request.delta if request.delta is not None else _claimed(noisy)
     spent = account.spent(delta=delta, method=request.method)
     cost = None
@@ -84,11 +91,30 @@ def run_account(request: AccountRequest) -> AccountResult:
     return AccountResult(account, content)
 
 
-def _read(paths: Sequence[str]) -> tuple[list[tuple[str, Account]], list[Release]]:
+@dataclass(frozen=True)
+class _State:
+    """An account that was written before, and the fingerprints of the releases that it holds, as far as it says."""
+
+    name: str
+    account: Account
+    holds: frozenset[str]
+
+    @classmethod
+    def read(cls, path: str) -> _State:
+        text = read_bytes(Path(path))
+        account = Account.from_json(text)
+        told = json.loads(text)
+        rows = told.get("releases") if isinstance(told.get("releases"), list) else []
+        each = [row.get("fingerprints") for row in rows if isinstance(row, dict)]
+        held = (print for own in each if isinstance(own, list) for print in own if isinstance(print, str))
+        return cls(Path(path).name, account, frozenset(held))
+
+
+def _read(paths: Sequence[str]) -> tuple[list[_State], list[Release]]:
     states, releases = [], []
     for path in paths:
         if path.lower().endswith(".json") and not os.path.isdir(path):
-            states.append((Path(path).name, Account.from_json(read_bytes(Path(path)))))
+            states.append(_State.read(path))
         elif os.path.isdir(path):
             releases.append(read_release(path))
         else:
@@ -96,15 +122,24 @@ def _read(paths: Sequence[str]) -> tuple[list[tuple[str, Account]], list[Release
     return states, releases
 
 
-def _once(noisy: Sequence[Release]) -> tuple[list[Release], int]:
-    """Every release once, and how many are copies: to publish the same counts again costs nothing."""
-    kept = list({release.fingerprint(): release for release in reversed(noisy)}.values())[::-1]
-    return kept, len(noisy) - len(kept)
+def _once(states: Sequence[_State], noisy: Sequence[Release]) -> tuple[list[_State], list[Release], int]:
+    """Every account and release once, and how many are copies: to publish the same counts again costs nothing."""
+    seen: set[str] = set()
+    kept_states, kept = [], []
+    for state in states:
+        if not state.holds or not state.holds <= seen:
+            kept_states.append(state)
+        seen |= state.holds
+    for release in noisy:
+        if release.fingerprint() not in seen:
+            kept.append(release)
+        seen.add(release.fingerprint())
+    return kept_states, kept, len(states) + len(noisy) - len(kept_states) - len(kept)
 
 
-def _common(states: Sequence[tuple[str, Account]], noisy: Sequence[Release]) -> str:
+def _common(states: Sequence[_State], noisy: Sequence[Release]) -> str:
     """The relation of all, or replace-one, under which tables of counts of any relation have a promise."""
-    found = {state.neighbours for _, state in states} | {r.noise.neighbours for r in noisy if r.noise is not None}
+    found = {state.account.neighbours for state in states} | {r.noise.neighbours for r in noisy if r.noise is not None}
     return found.pop() if len(found) == 1 else REPLACE_ONE
 
 
@@ -114,18 +149,10 @@ def _claimed(noisy: Sequence[Release]) -> float | None:
     return total or None
 
 
-def _row(name: str, items: Sequence[Item], noise: str, scale: float | None) -> AccountRow:
+def _row(name: str, items: Sequence[Item]) -> AccountRow:
     bare = [item for item in items if isinstance(item, Mechanism) and not item.law.exponential]
     own = None if bare else Account(tuple(items)).spent()
-    return AccountRow(name or "a release", noise, len(items), scale, None if own is None else own.epsilon)
-
-
-def _noise(release: Release) -> str:
-    return "" if release.noise is None else release.noise.mechanism
-
-
-def _scale(release: Release) -> float | None:
-    return None if release.noise is None else release.noise.scale
+    return AccountRow(name or "a release", "", len(items), None, None if own is None else own.epsilon)
 
 
 def _next(given: str, neighbours: str) -> Any:

@@ -222,13 +222,15 @@ def run_publish(
     the ledger.
     """
     tell = Progress.of(progress)
-    if request.policy is not None and request.strategy != "guarded":
+    if request.policy is not None and request.strategy != "guarded" and request.method != DP_COUNTS:
         raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
     _refuse_replacing_history(request)
     with Unit() as unit, contextlib.ExitStack() as stack:
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
         ledger = None if request.ledger is None else stack.enter_context(request.ledger.open(waiting))
         table, arguments = _read(request, tell, ledger)
+        known_ones = {release.fingerprint() for release in arguments["history"]}
+        arguments["history"] += [one for one in _replaced(request) if one.fingerprint() not in known_ones]
         known = known_from(request.knowledge, request.prior)
         guard = {"strategy": request.strategy, "policy": request.policy, **known}
         release = anonymize(table, **guard, progress=tell, **arguments)
@@ -292,6 +294,14 @@ def _told_of(request: PublishRequest) -> list[Path]:
     return [f for f in request.files() if request.method != DP_COUNTS or f != Path(request.table)]
 
 
+def _replaced(request: PublishRequest) -> list[Release]:
+    """A noisy release that this one replaces: whoever saw it has both, so it counts as one of the history."""
+    if request.method != DP_COUNTS or not request.overwrite or not os.path.isdir(request.folder or ""):
+        return []
+    found = read_release(str(request.folder))
+    return [found] if found.noise is not None else []
+
+
 def _refuse_replacing_history(request: PublishRequest) -> None:
     """What was published stays out there: its folder and its link are needed for every next release."""
     if request.folder is None:
@@ -308,6 +318,11 @@ def _refuse_replacing_history(request: PublishRequest) -> None:
 def run_compare(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> CompareResult:
     """All strategies on the same table; nothing is written."""
     tell = Progress.of(progress)
+    if request.method == DP_COUNTS:
+        raise InputError(
+            f"{DP_COUNTS} has no strategies to compare; what one more noisy release would cost is told by dp.compose.",
+            parameters=("method",),
+        )
     if request.id is None:
         raise FieldError("id", "is missing: strategies are compared by what they tell of persons.")
     with contextlib.nullcontext() if request.ledger is None else request.ledger.open() as ledger:

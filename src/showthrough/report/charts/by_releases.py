@@ -20,7 +20,7 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     at = {number: k for k, number in enumerate(numbers)}
     for row in rows:
         row["at"] = at[row["releases"]]
-    last = _spread([row for row in rows if row["releases"] == numbers[-1]])
+    last = spread([row for row in rows if row["releases"] == numbers[-1]])
     told = "({" + ",".join(f"{k}:'{n}'" for n, k in at.items()) + "})[datum.value]"
     below = {
         "values": list(at.values()), "labelExpr": told, "title": "releases", "grid": False, "ticks": False, "offset": 8
@@ -68,7 +68,7 @@ def spec(data: Mapping[str, Any], width: int) -> dict[str, Any]:
     }
 
 
-def _spread(rows: list[dict[str, Any]], apart: float = 0.055) -> list[dict[str, Any]]:
+def spread(rows: list[dict[str, Any]], apart: float = 0.055) -> list[dict[str, Any]]:
     """Places beside the ends of lines where names do not lie on each other: pushed up, then back below the top."""
     placed = sorted((dict(row) for row in rows), key=lambda row: float(row["share"]))
     least = 0.0

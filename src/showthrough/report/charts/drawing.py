@@ -30,7 +30,8 @@ CONFIG: dict[str, Any] = {
     "title": {"color": "var(--ink)", "fontSize": 13, "fontWeight": 650, "anchor": "start", "offset": 8},
 }  # fmt: skip
 CHARTS = (
-    "added", "before_after", "by_population", "by_releases", "by_value", "channels", "how_sure", "needed", "worst",
+    "added", "before_after", "by_population", "by_releases", "by_value", "channels", "exposure_course", "grouped_bars",
+    "how_sure", "lines", "needed", "outcome_map", "worst",
 )  # fmt: skip
 _VARIABLE = re.compile(r"var\(--([a-z0-9]+)\)")
 _IDS = re.compile(r'\b(id="|url\(#|href="#)([\w-]+)')

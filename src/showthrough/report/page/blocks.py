@@ -49,6 +49,12 @@ class Chart:
     legend: tuple[tuple[str, str], ...] = ()  # (kind of mark, word)
     summary: str = "The same as a table"
     scrolls: bool = False
+    key: str = ""  # tells charts of one name apart
+
+    @property
+    def place(self) -> str:
+        """What the chart is called on its page."""
+        return self.key or self.name
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,15 @@ class Cases:
     entries: tuple[Case, ...]
 
 
-PageBlock = PlainTable | Chart | Note | Bullets | Code | Words | Cases
+@dataclass(frozen=True)
+class Folded:
+    """A long table that is opened by whoever wants it."""
+
+    summary: str
+    table: PlainTable
+
+
+PageBlock = PlainTable | Chart | Note | Bullets | Code | Words | Cases | Folded
 
 
 @dataclass(frozen=True)
@@ -191,4 +205,4 @@ class PageContent:
     def charts(self) -> dict[str, Chart]:
         """Every chart by its name."""
         found = [block for part in self.sections for block in part.blocks if isinstance(block, Chart)]
-        return {chart.name: chart for chart in ([self.states] if self.states else []) + found}
+        return {chart.place: chart for chart in ([self.states] if self.states else []) + found}
