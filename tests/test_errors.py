@@ -27,6 +27,7 @@ SPECIAL = {
     "PolicyError": lambda: PolicyError("ann", breaches=pl.DataFrame({"id": ["ann"]}), shareable="somebody"),
     "NotConvergedError": lambda: NotConvergedError("no", posterior="numbers"),
     "NotEligibleError": lambda: NotEligibleError(3, "value code 1", code=1, reason="is too frequent."),
+    "RecordedError": lambda: errors.RecordedError("no", name="D", number=2, passed="x"),
     "Cancelled": lambda: errors.Cancelled(),
 }
 

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from showthrough.inference.posterior import Posterior as Posterior
     from showthrough.inference.proof import Proof as Proof
     from showthrough.knowledge.knowledge_file import read_knowledge as read_knowledge
+    from showthrough.ledger.gate import Gate as Gate
+    from showthrough.ledger.ledger import Ledger as Ledger
     from showthrough.measuring.measure import Utility as Utility
     from showthrough.measuring.utility import utility as utility
     from showthrough.policy.decision import Decision as Decision
@@ -86,9 +88,11 @@ _HOME = {
     "DistinctLDiversity": "showthrough.criteria.l_diversity",
     "EntropyLDiversity": "showthrough.criteria.l_diversity",
     "FrequencyLDiversity": "showthrough.criteria.l_diversity",
+    "Gate": "showthrough.ledger.gate",
     "Hierarchy": "showthrough.table.hierarchy",
     "KAnonymity": "showthrough.criteria.k_anonymity",
     "KMap": "showthrough.criteria.population",
+    "Ledger": "showthrough.ledger.ledger",
     "MUniqueness": "showthrough.criteria.m_uniqueness",
     "Posterior": "showthrough.inference.posterior",
     "Proof": "showthrough.inference.proof",
@@ -141,9 +145,11 @@ __all__ = [
     "DistinctLDiversity",
     "EntropyLDiversity",
     "FrequencyLDiversity",
+    "Gate",
     "Hierarchy",
     "KAnonymity",
     "KMap",
+    "Ledger",
     "MUniqueness",
     "Policy",
     "PolicyException",

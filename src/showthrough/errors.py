@@ -3,6 +3,8 @@
     ShowthroughError
     ├── InputError                bad usage or input: a sentence that says what to do
     │   ├── FileError             a file or folder that cannot be read or written
+    │   │   └── LedgerError       a ledger that cannot be opened, read or written, or that refuses what is asked
+    │   │       └── RecordedError a release that the ledger holds already
     │   ├── FieldError            an entry of a request that cannot be used; ``field`` names it
     │   ├── ReleaseError          a table that is not a release of the kind it claims to be
     │   ├── ParameterError        a parameter of the wrong type or outside its range
@@ -70,6 +72,22 @@ class InputError(ShowthroughError):
 
 class FileError(InputError):
     """A file or folder that cannot be read or written."""
+
+
+class LedgerError(FileError):
+    """A ledger that cannot be opened, read or written, or that refuses what is asked of it."""
+
+
+class RecordedError(LedgerError):
+    """A release that the ledger holds already, as ``name`` since event ``number``; it is not recorded twice.
+
+    ``passed`` is the fingerprint of the policy that let it pass, if a gate did. Of several that were to be recorded
+    it is the one ``at`` this place.
+    """
+
+    def __init__(self, message: str, *, name: str, number: int, passed: str | None = None) -> None:
+        super().__init__(message)
+        self.name, self.number, self.passed, self.at = name, number, passed, 0
 
 
 class FieldError(InputError):

@@ -113,6 +113,8 @@ KNOWN = {
     "knowledge.mining": {"given", "least"},
     "knowledge.prior": {"text"},
     "knowledge.statement": {"why"},
+    "ledger.memory": {"same.event.number"},
+    "ledger.store": {"why", "wait:g"},
     "measuring.queries": {"workload.dimensions"},
     "policy.limits": {"_meant(limit)", "_meant(count)", "least"},
     "policy.rules_file": {"key", "_unknown(key, TOP)", "_unknown(key, known)"},

@@ -22,6 +22,8 @@ FILES = {
     "compare": {"cli.compare", "requests.compare"},
     "demo": {"cli.demo", "requests.demo"},
     "explain": {"cli.explain", "requests.explain", "inference.explain"},
+    "gate": {"cli.gate", "requests.gate", "ledger.gate"},
+    "ledger": {"cli.ledger", "requests.ledger", "ledger.ledger"},
     "policy": {"cli.policy", "requests.policy", "policy.policy"},
     "publish": {"cli.publish", "requests.publish", "report.publish"},
     "reproduce": {"cli.reproduce", "requests.reproduce"},

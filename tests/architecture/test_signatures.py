@@ -21,6 +21,7 @@ MADE_BY_US = {
     "Check",
     "Comparison",
     "Decision",
+    "Gate",
     "Risk",
     "Utility",
     "WorstCase",
@@ -32,6 +33,7 @@ OBJECTS = {  # what the documentation calls an object of each class
     "release": "Release",
     "rel": "Release",
     "criterion": "KAnonymity",
+    "ledger": "Ledger",
 }
 
 

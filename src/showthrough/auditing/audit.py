@@ -224,6 +224,20 @@ def audit(
         releases, register=register, membership=membership, domain=domain, knowledge=knowledge, prior=prior,
         changed=changed, contradictions=contradictions, elastic=elastic, seconds=seconds, progress=told,
     )  # fmt: skip
+    return audit_of(post, rules, seconds=seconds, whole_values=whole_values, progress=told)
+
+
+def audit_of(
+    post: Posterior,
+    rules: Rules | None = None,
+    *,
+    before: Posterior | None = None,
+    seconds: float = SECONDS,
+    whole_values: float | None = None,
+    progress: Told = None,
+) -> Audit:
+    """The audit of a posterior; ``before`` is the one without the newest release, where that is known."""
+    told = Progress.of(progress)
     if not post.ids.len() and post.reader.register is None:
         raise InputError(
             "The tables hide counts and name nobody: without a register there are bounds of counts, which "
@@ -249,6 +263,8 @@ def audit(
             seconds=whole_values, **{k: int((facts == k).sum()) for k in ("certain", "impossible", "undecided")}
         )
     found = Audit(post, figures, _joint(post, best_alone), best_alone, whole, alone=alone)
+    if before is not None:
+        found.__dict__["before"] = before
     return found if rules is None else _decided(found, rules, told)
 
 

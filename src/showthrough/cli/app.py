@@ -9,7 +9,22 @@ from __future__ import annotations
 import typer
 
 from showthrough import __version__
-from showthrough.cli import attack, audit, check, ci, compare, data, demo, dp, explain, policy, publish, reproduce
+from showthrough.cli import (
+    attack,
+    audit,
+    check,
+    ci,
+    compare,
+    data,
+    demo,
+    dp,
+    explain,
+    gate,
+    ledger,
+    policy,
+    publish,
+    reproduce,
+)
 from showthrough.cli.listing import WithLists
 
 app = typer.Typer(
@@ -26,7 +41,9 @@ app.command("publish")(publish.publish)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("explain")(explain.explain)
+app.command("gate")(gate.gate)
 app.command("ci")(ci.ci)
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(policy.app, name="policy")
 app.add_typer(attack.app, name="attack")
 app.add_typer(dp.app, name="dp")

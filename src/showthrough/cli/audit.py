@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -15,17 +14,6 @@ from showthrough.cli.interrupts import ending_early
 from showthrough.cli.options import Audience
 from showthrough.errors import InputError
 from showthrough.table.unpacking import unpacked_up_to
-
-
-class ChangedChoice(Enum):
-    refuse = "refuse"
-    split = "split"
-    tolerate = "tolerate"
-
-
-class Contradictions(Enum):
-    explain = "explain"
-    refuse = "refuse"
 
 
 def audit(
@@ -46,54 +34,24 @@ def audit(
     totals: options.Totals = None,
     population: options.Population = None,
     value_cells: options.ValueCells = False,
-    missing: Annotated[
-        Optional[list[str]], typer.Option(help="A cell that stands for a missing value, such as ?; once per mark.")
-    ] = None,
-    locate: Annotated[
-        Optional[str], typer.Option(help="Microaggregated releases: nearest centroid, or all within the spread.")
-    ] = None,
-    spread: Annotated[
-        Optional[list[str]], typer.Option(help="COLUMN=COLUMN: where a quasi-identifier's published spread stands.")
-    ] = None,
-    register: Annotated[
-        Optional[Path],
-        typer.Option(
-            help="Who is who: a table of ids and exact quasi-identifiers; columns in_NAME say who is in NAME."
-        ),
-    ] = None,
-    present: Annotated[
-        Optional[list[str]],
-        typer.Option(help="NAME=FILE: the ids (one per line) of all who are in the release NAME."),
-    ] = None,
+    missing: options.Missing = None,
+    locate: options.Locate = None,
+    spread: options.Spread = None,
+    register: options.RegisterFile = None,
+    present: options.Present = None,
     knowledge: options.Knowledge = None,
     prior: options.PriorFile = None,
     elastic: options.Elastic = False,
     hierarchy: options.Hierarchies = None,
-    value_map: Annotated[
-        Optional[list[str]],
-        typer.Option(help="NAME=FILE: the common value for each value that the release NAME publishes."),
-    ] = None,
-    link: Annotated[
-        Optional[bool],
-        typer.Option(
-            "--link/--no-link",
-            help="Private links beside release folders tell who is in which group. Default: they are used unless a "
-            "register is named; --link uses them beside it too.",
-        ),
-    ] = None,
+    value_map: options.ValueMaps = None,
+    link: options.Link = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show how cells were understood and who can be located.")
     ] = False,
     values: options.Values = None,
     count: options.Count = None,
     encoding: options.Encoding = None,
-    changed: Annotated[
-        ChangedChoice,
-        typer.Option(
-            help="Values that must have changed: tolerate takes the fewest persons for changed, split makes one person "
-            "per release of an id whose groups share no value, refuse stops."
-        ),
-    ] = ChangedChoice.tolerate,
+    changed: options.WhoChanged = options.ChangedChoice.tolerate,
     tables: Annotated[
         Optional[list[Path]],
         typer.Option(
@@ -101,43 +59,13 @@ def audit(
             help="The publisher's own tables, one for each release, in order: they tell whose value changed.",
         ),
     ] = None,
-    contradictions: Annotated[
-        Contradictions,
-        typer.Option(help="Releases that no assignment fits: explain them and answer for all others, or refuse."),
-    ] = Contradictions.explain,
-    seconds: Annotated[
-        float, typer.Option(min=0, help="The answer is what is known after this time, island by island.")
-    ] = 600.0,
-    audience: Annotated[
-        Audience, typer.Option(help="shareable: counts only. internal: ids and proofs.")
-    ] = Audience.shareable,
-    people: Annotated[
-        Optional[Path],
-        typer.Option(
-            help="Write every person's probabilities and facts to this CSV file (keep it private). The first 200 "
-            "facts carry a proof, unless it takes more than 30 steps; in Python, Posterior.explain gives any."
-        ),
-    ] = None,
-    raw: Annotated[
-        bool,
-        typer.Option(
-            "--raw",
-            help="Write the people file as it is. Default: an apostrophe before cells that a spreadsheet would run.",
-        ),
-    ] = False,
-    bounds: Annotated[
-        Optional[float],
-        typer.Option(
-            min=0,
-            max=1,
-            help="Add lower and upper bounds to the people file, for persons whose likeliest value has at least this "
-            "probability, or no certified one; as sharp as --seconds allow again (column sharp).",
-        ),
-    ] = None,
-    whole_values: Annotated[
-        Optional[float],
-        typer.Option(min=0, help="Spend up to this many seconds on what no assignment of whole values allows."),
-    ] = None,
+    contradictions: options.OnContradiction = options.Contradictions.explain,
+    seconds: options.Seconds = 600.0,
+    audience: options.ForWhom = Audience.shareable,
+    people: options.People = None,
+    raw: options.Raw = False,
+    bounds: options.Bounds = None,
+    whole_values: options.WholeValues = None,
     policy: options.PolicyFile = None,
     certain: options.Certain = None,
     max_posterior: options.MaxPosterior = None,
@@ -153,16 +81,7 @@ def audit(
     entropy_l: options.EntropyL = None,
     t: options.T = None,
     format: options.Shown = options.Format.text,
-    output: Annotated[
-        Optional[Path],
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE.html",
-            help="Write the report: one page that opens offline. With --audience internal it holds ids and proofs, and "
-            "only you can read it.",
-        ),
-    ] = None,
+    output: options.Page = None,
     json: options.Json = None,
     junit: options.Junit = None,
     sarif: options.Sarif = None,
@@ -203,7 +122,7 @@ def audit(
         inside = pairs("present", present)
         told = history_file(paths, [*shared.values(), values, register, inside])
         if told is None:
-            known = _register(register, inside)
+            known = register_entry(register, inside)
             request = AuditRequest.from_dict({"release": releases(paths, values), "register": known, **shared, **asked})
         else:
             unset = {f.name: f.default for f in fields(AuditRequest)} | {"limits": {}}
@@ -224,7 +143,8 @@ def audit(
         conclude(result, interrupted=progress.satisfied, quiet=quiet)
 
 
-def _register(file: Path | None, present: dict[str, str]) -> dict[str, Any] | None:
+def register_entry(file: Path | None, present: dict[str, str]) -> dict[str, Any] | None:
+    """A register as an entry of a request."""
     if file is not None:
         return {"file": str(file), "present": present or None, "only_published": True}
     if present:

@@ -5,7 +5,7 @@ An option stays with its command if it means something else there.
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -174,3 +174,117 @@ Integral = Annotated[
     Optional[str], typer.Option(help="Certain and impossible over whole values too: no, checked or required.")
 ]
 T = Annotated[Optional[float], typer.Option("--t", help="t-closeness (equal distance).")]
+
+
+class ChangedChoice(Enum):
+    refuse = "refuse"
+    split = "split"
+    tolerate = "tolerate"
+
+
+class Contradictions(Enum):
+    explain = "explain"
+    refuse = "refuse"
+
+
+# How a history is read and audited
+Missing = Annotated[
+    Optional[list[str]], typer.Option(help="A cell that stands for a missing value, such as ?; once per mark.")
+]
+Locate = Annotated[
+    Optional[str], typer.Option(help="Microaggregated releases: nearest centroid, or all within the spread.")
+]
+Spread = Annotated[
+    Optional[list[str]], typer.Option(help="COLUMN=COLUMN: where a quasi-identifier's published spread stands.")
+]
+RegisterFile = Annotated[
+    Optional[Path],
+    typer.Option(help="Who is who: a table of ids and exact quasi-identifiers; columns in_NAME say who is in NAME."),
+]
+Present = Annotated[
+    Optional[list[str]],
+    typer.Option(help="NAME=FILE: the ids (one per line) of all who are in the release NAME."),
+]
+ValueMaps = Annotated[
+    Optional[list[str]],
+    typer.Option(help="NAME=FILE: the common value for each value that the release NAME publishes."),
+]
+Link = Annotated[
+    Optional[bool],
+    typer.Option(
+        "--link/--no-link",
+        help="Private links beside release folders tell who is in which group. Default: they are used unless a "
+        "register is named; --link uses them beside it too.",
+    ),
+]
+WhoChanged = Annotated[
+    ChangedChoice,
+    typer.Option(
+        help="Values that must have changed: tolerate takes the fewest persons for changed, split makes one person "
+        "per release of an id whose groups share no value, refuse stops."
+    ),
+]
+OnContradiction = Annotated[
+    Contradictions,
+    typer.Option(help="Releases that no assignment fits: explain them and answer for all others, or refuse."),
+]
+Seconds = Annotated[float, typer.Option(min=0, help="The answer is what is known after this time, island by island.")]
+ForWhom = Annotated[Audience, typer.Option(help="shareable: counts only. internal: ids and proofs.")]
+People = Annotated[
+    Optional[Path],
+    typer.Option(
+        help="Write every person's probabilities and facts to this CSV file (keep it private). The first 200 "
+        "facts carry a proof, unless it takes more than 30 steps; in Python, Posterior.explain gives any."
+    ),
+]
+Raw = Annotated[
+    bool,
+    typer.Option(
+        "--raw",
+        help="Write the people file as it is. Default: an apostrophe before cells that a spreadsheet would run.",
+    ),
+]
+Bounds = Annotated[
+    Optional[float],
+    typer.Option(
+        min=0,
+        max=1,
+        help="Add lower and upper bounds to the people file, for persons whose likeliest value has at least this "
+        "probability, or no certified one; as sharp as --seconds allow again (column sharp).",
+    ),
+]
+WholeValues = Annotated[
+    Optional[float],
+    typer.Option(min=0, help="Spend up to this many seconds on what no assignment of whole values allows."),
+]
+Page = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE.html",
+        help="Write the report: one page that opens offline. With --audience internal it holds ids and proofs, and "
+        "only you can read it.",
+    ),
+]
+
+# The ledger
+LedgerPlace = Annotated[
+    str,
+    typer.Option(
+        "--ledger",
+        envvar="SHOWTHROUGH_LEDGER",
+        metavar="LEDGER",
+        help="The ledger: a file, or postgresql://USER@HOST/DATABASE.",
+    ),
+]
+KeyFile = Annotated[
+    Optional[Path],
+    typer.Option(
+        "--key-file", metavar="FILE", help="The key of hashed ids. Default: the variable SHOWTHROUGH_LEDGER_KEY."
+    ),
+]
+Wait = Annotated[float, typer.Option(min=0, help="Seconds to wait for others who write to the ledger.")]
+ReleaseName = Annotated[
+    Optional[str], typer.Option("--name", help="Name of the release in the ledger. Default: its own.")
+]

@@ -36,6 +36,7 @@ from showthrough.table.spreadsheets import escaped
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from showthrough.ledger.gate import Gate
     from showthrough.policy.decision import Verdict
     from showthrough.report.check import CheckContent
     from showthrough.requests.after import AfterResult
@@ -128,7 +129,9 @@ class Targets:
         return files + ([] if self.json in (None, "-") else [(Path(str(self.json)), made["json"], internal)])
 
 
-def deliver_audit(result: AuditResult, targets: Targets, *, quiet: bool, raw: bool = False) -> None:
+def deliver_audit(
+    result: AuditResult, targets: Targets, *, quiet: bool, raw: bool = False, gate: Gate | None = None
+) -> None:
     """Print and write; files appear together, after everything else succeeded. ``raw`` cells may be formulas."""
     told = result.content()
     told = replace(told, summary=tuple(as_options(line, TOLD) for line in told.summary))
@@ -139,7 +142,8 @@ def deliver_audit(result: AuditResult, targets: Targets, *, quiet: bool, raw: bo
 
     judgement = result.judgement()
     judgement = replace(judgement, summary=[as_options(line, TOLD) for line in judgement.summary])
-    files = targets.deliver(judgement, told.as_dict(), internal=told.audience == "internal", show=show)
+    told_of_all = told.as_dict() | ({} if gate is None else {"gate": gate.as_dict()})
+    files = targets.deliver(judgement, told_of_all, internal=told.audience == "internal", show=show)
     if targets.page is not None and result.page is not None:
         files.append((targets.page, result.page.encode(errors="replace"), told.audience == "internal"))
     every, told_of, people = result.people, Counter[str](), targets.people

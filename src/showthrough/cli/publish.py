@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from showthrough.cli import options
-from showthrough.cli.common import errors_as_sentences, live
+from showthrough.cli.common import errors_as_sentences, live, out, say
 from showthrough.errors import InputError
 from showthrough.table.unpacking import unpacked_up_to
 
@@ -72,6 +72,19 @@ def publish(
         typer.Option(help="An earlier release (folder, or file with --group), oldest first; once per release."),
     ] = None,
     group: Annotated[Optional[str], typer.Option(help="The column of groups in the files of --history.")] = None,
+    ledger: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="LEDGER",
+            help="The history is what this ledger holds; the release has to pass its gate, and is recorded there.",
+        ),
+    ] = None,
+    gate: Annotated[
+        Optional[Path],
+        typer.Option("--policy", metavar="FILE", help="With --ledger: the policy file of the gate."),
+    ] = None,
+    key_file: options.KeyFile = None,
+    wait: options.Wait = 600.0,
     strategy: Annotated[
         str, typer.Option(help="independent, history-guided, m-invariance or guarded.")
     ] = "independent",
@@ -183,6 +196,7 @@ def publish(
         from showthrough.cli.output import say_verdict, show_compared, show_link, show_published
         from showthrough.cli.writing import as_started, check_targets, give_json
         from showthrough.criteria.criteria_entries import CriteriaEntries
+        from showthrough.report.ledger_terminal import show_gate
         from showthrough.requests.publish import PublishRequest, run_compare, run_publish
 
         if (output is None) == (not dry_run):
@@ -216,6 +230,10 @@ def publish(
             "seconds": seconds, "seed": seed, "name": name or "",
             "encoding": encoding, "folder": output, "format": format, "overwrite": overwrite, "link": link,
             "knowledge": tuple(map(str, knowledge or ())), "prior": None if prior is None else str(prior),
+            "gate": None if gate is None else str(gate),
+            "ledger": None if ledger is None else {
+                "ledger": ledger, "key_file": None if key_file is None else str(key_file), "wait": wait
+            },
             "publish_ids": publish_ids, "quasi_anyway": tuple(quasi_anyway or ()), "audience": audience,
         }  # fmt: skip
         request = PublishRequest.from_dict(entries)
@@ -224,19 +242,26 @@ def publish(
         with live(quiet=quiet) as progress:
             compared = run_compare(request, progress) if dry_run else None
             told = show_published if shown else None  # first, so that output that nobody gets leaves nothing behind
-            result = None if dry_run else run_publish(request, progress, before_writing=told)
+            result = None if dry_run else run_publish(request, progress, before_writing=told, waiting=say)
         if compared is not None:
             if shown:
                 show_compared(compared)
             give_json(json, replace(compared.content(), made=as_started(compared.made)).as_json(), private=False)
         if result is None:
             return
-        if shown:
+        if shown and (result.gate is None or result.gate.recorded):
             show_link(result)
+        if result.gate is not None and shown:
+            show_gate(out(), result.gate, str(ledger))
         content = replace(result.content(), made=as_started(result.made))
         give_json(json, content.as_json(), private=audience == "internal")
         if quiet:
             say_verdict(content.verdict, content.said)
+        refused = result.gate is not None and not result.gate.recorded
+        if refused and result.gate is not None and result.gate.audit.decision is not None:
+            decided = result.gate.audit.decision
+            say(f"{str(decided.verdict).capitalize()}: {decided.said} Nothing was written.")
+            raise typer.Exit(decided.verdict.exit_code)
     if content.verdict.exit_code:
         raise typer.Exit(content.verdict.exit_code)
 

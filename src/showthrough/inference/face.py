@@ -29,7 +29,8 @@ _KEPT_FLOWS = 16
 class FlowStep:
     """Zeros proven by the flow between two releases, and ranges that it makes one number.
 
-    Whoever is left scores 0 with the weights of the rows, which have the sign of the end where a range is tight.
+    The weights of the rows are the weighing that proves all of it at once: how high a row stands above the others in
+    what the flow leaves open. They have the sign of the end where a range is tight.
     """
 
     first: int

@@ -239,8 +239,10 @@ class Forced:
     zero: Flags
     one: Flags
     tight: Ints  # rows that are at one end of their range in every flow
-    rows: Ints  # those with a weight, if any is tight
-    weights: Ints  # whoever is left scores 0 with them; above 0 at lower ends, below 0 at upper ones
+    rows: Ints  # those with a weight, if anything is forced
+    weights: (
+        Ints  # whoever is left scores 0 with them, who is forced more or less; above 0 at lower ends, below at upper
+    )
 
 
 def forced(alive: Flags, pair: PairFlow, free: Remaining) -> Forced:
@@ -254,7 +256,7 @@ def forced(alive: Flags, pair: PairFlow, free: Remaining) -> Forced:
         ends = residual(tail, head, pair.room[own], pair.flow[own])
         strong = graphs.strong_components(nodes.size, *ends)
         fixed[own] = strong[tail] != strong[head]
-        if pair.spare.size:
+        if pair.spare.size or fixed[own].any():
             level[nodes] = graphs.levels(strong, *ends)[strong]
     used = np.flatnonzero((pair.edge >= 0) & alive)
     zero, one = np.zeros(alive.size, dtype=bool), np.zeros(alive.size, dtype=bool)
@@ -263,7 +265,7 @@ def forced(alive: Flags, pair: PairFlow, free: Remaining) -> Forced:
     ranges = slice(pair.persons, pair.persons + pair.spare.size)
     above = (pair.flow[ranges] == 0) & (free.left[pair.spare] < 0)  # certain persons are more than the lower count
     tight = pair.spare[fixed[ranges] & ~above]
-    if not tight.size:
+    if not tight.size and not zero.any() and not one.any():
         return Forced(zero, one, tight, tight, tight)
     size = problem.rows.size
     height = level[:size] - level[size + pair.node_value[:size]]

@@ -6,14 +6,15 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from showthrough.errors import FileError, InputError, ReleaseError
+from showthrough.errors import FileError, InputError, InternalError, ReleaseError
 from showthrough.release import link as private
 from showthrough.release import manifest
 from showthrough.release.kinds import KINDS
@@ -67,16 +68,70 @@ def reserve(unit: Unit, folder: str | os.PathLike[str], *, overwrite: bool) -> P
 
 def fill(release: Release, work: Path, *, format: str, plan: bytes | None = None) -> bytes:
     """Write the files of a release and its ``plan`` into an empty folder and read them back; gives its manifest."""
+    made = as_parts(release, format=format, plan=plan)
+    for name, content in made.items():
+        write_bytes(work / name, content)
+    _refuse_other_data(release, lambda: load(work, link=False), format)
+    return made[manifest.NAME]
+
+
+def as_parts(release: Release, *, format: str, plan: bytes | None = None) -> dict[str, bytes]:
+    """The files of a release folder by name, the manifest last."""
     if format not in FORMATS:
         raise FileError(f"A release folder is written as one of {', '.join(FORMATS)}, not {format!r}.")
     tables = _tables(release)
     types = {c.name: _type_name(c, format) for c in _typed_columns(release, tables)}
-    files = {role: _write(frame, work / f"{role}.{format}", format) for role, frame in tables.items()}
-    hashes = {"hierarchies": _write_hierarchies(release, work), "plan": _write_plan(plan, work)}
-    text = manifest.write(release, types, files, **hashes).encode(errors="replace")
-    write_bytes(work / manifest.NAME, text)
-    _refuse_other_data(release, work, format)
-    return text
+    made = {f"{role}.{format}": _as_bytes(frame, format) for role, frame in tables.items()}
+    files = {role: (name, _sha256(made[name])) for role, name in ((role, f"{role}.{format}") for role in tables)}
+    more = {manifest.HIERARCHIES: _hierarchies(release), manifest.PLAN: plan}
+    made |= {name: content for name, content in more.items() if content is not None}
+    hashes = [None if content is None else _sha256(content) for content in more.values()]
+    text = manifest.write(release, types, files, hierarchies=hashes[0], plan=hashes[1])
+    return {**made, manifest.NAME: text.encode(errors="replace")}
+
+
+def carried(release: Release) -> dict[str, bytes]:
+    """The files of a folder that surely reads as the release: of CSV, or of Parquet where CSV cannot carry it."""
+    for format in FORMATS:
+        try:
+            made = as_parts(release, format=format)
+            _refuse_other_data(release, partial(from_parts, made, where=release.name or "The release"), format)
+        except FileError:
+            if format == FORMATS[-1]:
+                raise
+        else:
+            return made
+    raise InternalError("There is a format.")
+
+
+def from_parts(parts: Mapping[str, bytes], *, where: str) -> Release:
+    """The release whose folder has these files, checked as `load` does; ``where`` stands in messages."""
+    home = Path(where)
+    return _understood(home, manifest.parse(_part(parts, home / manifest.NAME), home), lambda path: _part(parts, path))
+
+
+def _part(parts: Mapping[str, bytes], path: Path) -> bytes:
+    if path.name not in parts:
+        raise FileError(f"There is no file {path}.")
+    return parts[path.name]
+
+
+def read_parts(folder: str | os.PathLike[str]) -> dict[str, bytes]:
+    """The files that a release folder consists of, byte for byte, as its manifest names them."""
+    home = Path(folder)
+
+    def read() -> dict[str, bytes]:
+        refuse_links_out(home)
+        found = manifest.read(home)
+        more = {manifest.HIERARCHIES: found.hierarchies, manifest.PLAN: found.plan}
+        named = [
+            *(name for name, _ in found.files.values()),
+            *(name for name, sha in more.items() if sha),
+            manifest.NAME,
+        ]
+        return {name: read_bytes(home / name) for name in named}
+
+    return steady(folder, read)
 
 
 def put_link(
@@ -113,17 +168,24 @@ def load(folder: str | os.PathLike[str], *, link: bool | str | os.PathLike[str] 
 
 
 def _load(folder: str | os.PathLike[str], link: bool | str | os.PathLike[str]) -> Release:
-    from showthrough.release.release import from_source
-
     home = Path(folder)
     refuse_links_out(home)
-    found = manifest.read(home)
+    return _linked(_understood(home, manifest.read(home), read_bytes), home, link)
+
+
+def _understood(home: Path, found: manifest.Manifest, bytes_of: Callable[[Path], bytes]) -> Release:
+    """The release that a manifest describes, with its files from wherever they stand."""
+    from showthrough.release.release import from_source
+
     if found.plan is not None:
-        checked_bytes(home / manifest.PLAN, found.plan)
+        _checked(bytes_of, home / manifest.PLAN, found.plan)
     columns = found.columns
     main = home / found.files["rows" if "rows" in found.files else "records"][0]
     second = home / found.files["values"][0] if "values" in found.files else main
-    tables = {role: _read(home / name, sha256, _types_in(role, found)) for role, (name, sha256) in found.files.items()}
+    tables = {
+        role: _read(_checked(bytes_of, home / name, sha256), home / name, _types_in(role, found))
+        for role, (name, sha256) in found.files.items()
+    }
     roles = {role: columns[role] for role in ("id", "sensitive", "group", "quasi", "count", "spread")}
     source = Source(
         tables["rows" if "rows" in tables else "records"],
@@ -134,11 +196,13 @@ def _load(folder: str | os.PathLike[str], link: bool | str | os.PathLike[str]) -
         counterfeits=tables.get(manifest.COUNTERFEITS),
         options=found.options,
     )
-    trees = {} if found.hierarchies is None else _read_hierarchies(home, found.hierarchies)
+    trees = {}
+    if found.hierarchies is not None:
+        path = home / manifest.HIERARCHIES
+        trees = _read_hierarchies(_checked(bytes_of, path, found.hierarchies), path)
     release = from_source(found.kind, source).called(found.name, found.date, found.parameters, trees)
     release = replace(release, domain=tuple(columns["domain"]))
-    release = release.with_value_cells() if columns["value_cells"] else release
-    return _linked(release, home, link)
+    return release.with_value_cells() if columns["value_cells"] else release
 
 
 def _linked(release: Release, home: Path, link: bool | str | os.PathLike[str]) -> Release:
@@ -161,28 +225,17 @@ def _linked(release: Release, home: Path, link: bool | str | os.PathLike[str]) -
     return private.attached(release, inside) if inside.exists() else release
 
 
-def _write_hierarchies(release: Release, work: Path) -> str | None:
+def _hierarchies(release: Release) -> bytes | None:
     """Labels of a hierarchy mean nothing without it: it is published with the cells."""
     if not release.hierarchies:
         return None
     rows = {
         column: [list(row) for row in zip(*tree.levels, strict=True)] for column, tree in release.hierarchies.items()
     }
-    raw = json.dumps(rows, ensure_ascii=False, indent=0).encode(errors="replace")
-    write_bytes(work / manifest.HIERARCHIES, raw)
-    return hashlib.sha256(raw).hexdigest()
+    return json.dumps(rows, ensure_ascii=False, indent=0).encode(errors="replace")
 
 
-def _write_plan(plan: bytes | None, work: Path) -> str | None:
-    if plan is None:
-        return None
-    write_bytes(work / manifest.PLAN, plan)
-    return hashlib.sha256(plan).hexdigest()
-
-
-def _read_hierarchies(home: Path, sha256: str) -> dict[str, Hierarchy]:
-    path = home / manifest.HIERARCHIES
-    raw = checked_bytes(path, sha256)
+def _read_hierarchies(raw: bytes, path: Path) -> dict[str, Hierarchy]:
     try:
         found = json.loads(raw.decode())
         return {str(column): Hierarchy.from_rows(rows) for column, rows in found.items()}
@@ -228,20 +281,27 @@ def _type_name(column: pl.Series, format: str) -> str:
     return known or "other"
 
 
-def _write(frame: pl.DataFrame, path: Path, format: str) -> tuple[str, str]:
+def _as_bytes(frame: pl.DataFrame, format: str) -> bytes:
     stream = io.BytesIO()
     if format == "csv":
         frame.write_csv(stream)
     else:
         frame.write_parquet(stream)
-    write_bytes(path, stream.getvalue())
-    return path.name, hashlib.sha256(stream.getvalue()).hexdigest()
+    return stream.getvalue()
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def checked_bytes(path: Path, sha256: str) -> bytes:
     """The bytes of a file that has the hash that its manifest says."""
-    raw = read_bytes(path)
-    if hashlib.sha256(raw).hexdigest() != sha256:
+    return _checked(read_bytes, path, sha256)
+
+
+def _checked(bytes_of: Callable[[Path], bytes], path: Path, sha256: str) -> bytes:
+    raw = bytes_of(path)
+    if _sha256(raw) != sha256:
         raise FileError(f"{path} is not the file that was saved: its SHA-256 differs from the one in {manifest.NAME}.")
     return raw
 
@@ -260,8 +320,7 @@ def refuse_links_out(home: Path) -> None:
             raise FileError(f"{path} is a pipe or a device: put a file there.")
 
 
-def _read(path: Path, sha256: str, types: Mapping[str, str]) -> pl.DataFrame:
-    raw = checked_bytes(path, sha256)
+def _read(raw: bytes, path: Path, types: Mapping[str, str]) -> pl.DataFrame:
     frame = parse_table(raw, os.fspath(path))
     if raw[:4] == b"PAR1":
         return frame
@@ -298,10 +357,10 @@ def _refuse_foreign_link(path: Path, *, overwrite: bool) -> None:
         )
 
 
-def _refuse_other_data(release: Release, work: Path, format: str) -> None:
+def _refuse_other_data(release: Release, read: Callable[[], Release], format: str) -> None:
     """What was written must read as what was given; CSV cannot carry every text."""
     try:
-        back = load(work, link=False)
+        back = read()
         same = all(a.equals(b) for a, b in zip(_tables(release).values(), _tables(back).values(), strict=True))
     except InputError:
         same = False

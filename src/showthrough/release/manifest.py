@@ -90,7 +90,13 @@ def read(home: Path) -> Manifest:
     path = home / NAME
     if not path.is_file():
         raise FileError(f"{home} is a folder without {NAME}: expected a file or a release folder.")
-    found = toml_text.parse(read_bytes(path), os.fspath(path))
+    return parse(read_bytes(path), home)
+
+
+def parse(raw: bytes, home: Path) -> Manifest:
+    """The same of its bytes; ``home`` is where they stand, or are said to."""
+    path = home / NAME
+    found = toml_text.parse(raw, os.fspath(path))
     version, kind = found.get("version"), found.get("kind")
     if version != VERSION:
         found_version = version if version is None or isinstance(version, int) else private(version)

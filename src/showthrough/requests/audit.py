@@ -166,7 +166,11 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
         policy=rules,
         progress=tell,
     )
-    found = found.beside(own) if own else found
+    return finished(request, found.beside(own) if own else found, made, tell)
+
+
+def finished(request: AuditRequest, found: auditing.Audit, made: Origin, tell: Progress) -> AuditResult:
+    """An audit with the facts and people that were asked for."""
     facts, people = None, None
     if request.people or request.audience == "internal":
         tell.stage("proofs")

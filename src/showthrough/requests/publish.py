@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,13 @@ from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import plan_file
 from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
+from showthrough.ledger.gate import Gate, Hearing
+from showthrough.ledger.ledger import Ledger
+from showthrough.ledger.parcel import Parcel
+from showthrough.ledger.pseudonyms import back, renamed_release
 from showthrough.policy.policy import Policy
+from showthrough.policy.rules import Rules
+from showthrough.policy.rules_file import read_policy
 from showthrough.progress import Progress
 from showthrough.release import folder as folders
 from showthrough.release.reading import read_release
@@ -26,6 +33,7 @@ from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.strategies_compared import compare
 from showthrough.requests.informed import known_from
+from showthrough.requests.ledger import LedgerRequest
 from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
@@ -48,7 +56,8 @@ class PublishRequest(Entries):
 
     ``folder`` is where the release is written (None: nowhere), with ``format``, ``overwrite`` and ``link`` as
     `Release.save` knows them. ``history`` are release folders, or plain files whose columns are called as those of the
-    table; ``group`` is their column of groups.
+    table; ``group`` is their column of groups. With a ``ledger`` the history is what that holds, and the release has to
+    pass its gate, by the policy file ``gate`` or by ``policy``: what passes is recorded there first, and then written.
     """
 
     table: str
@@ -96,9 +105,12 @@ class PublishRequest(Entries):
     overwrite: bool = False
     link: bool | None = None
     audience: Literal["shareable", "internal"] = "shareable"
+    ledger: LedgerRequest | None = None
+    gate: str | None = None
 
     def check(self) -> None:
         """Numbers in their ranges, and names that there are."""
+        self._check_ledger()
         for name, known in (("method", (*METHODS, DP_COUNTS)), ("strategy", STRATEGIES)):
             if getattr(self, name) not in known:
                 raise InputError(f"The {name} is one of {', '.join(known)}, not {getattr(self, name)!r}.")
@@ -107,16 +119,29 @@ class PublishRequest(Entries):
         for name, least in (("suppression_limit", 0), ("passes", 0), ("seconds", 1), ("seed", 0)):
             between(name, getattr(self, name), least)
 
+    def _check_ledger(self) -> None:
+        if self.ledger is None:
+            if self.gate is not None:
+                raise FieldError("gate", "is the policy of a ledger's gate: name the ledger.", parameters=("ledger",))
+            return
+        if self.history:
+            raise FieldError("history", "is what the ledger holds: name no other releases beside it.")
+        if self.gate is None and self.policy is None:
+            raise FieldError("gate", "is missing: the ledger's gate needs limits to judge by.")
+
     def files(self) -> list[Path]:
         """Everything that is read."""
         named = (
-            self.table, self.population, self.plan, self.prior,
+            self.table, self.population, self.plan, self.prior, self.gate,
             *self.knowledge, *self.hierarchies.values(), *self.history,
         )  # fmt: skip
         return [Path(name) for name in named if name is not None]
 
-    def arguments(self) -> dict[str, Any]:
-        """What `anonymize` is called with, beside the table, the strategy and the policy."""
+    def arguments(self, history: Sequence[Release] | None = None) -> dict[str, Any]:
+        """What `anonymize` is called with, beside the table, the strategy and the policy.
+
+        ``history`` stands instead of the releases that are named.
+        """
         trees = {c: Hierarchy.read(file) for c, file in self.hierarchies.items()}
         people = None if self.population is None else read_table(self.population, encoding=self.encoding)
         return {
@@ -126,7 +151,7 @@ class PublishRequest(Entries):
             "limits": dict(self.limits),
             "domain": dict(self.domain) or None,
             "marginals": [(list(m.quasi), m.share) for m in self.marginals],
-            "history": [self._earlier(path) for path in self.history],
+            "history": [self._earlier(path) for path in self.history] if history is None else list(history),
             "name": self.name or ("" if self.folder is None else Path(self.folder).name),
         }
 
@@ -152,6 +177,7 @@ class PublishResult:
     release: Release
     folder: Path | None
     made: Origin
+    gate: Gate | None = None  # what a ledger's gate said; if it did not pass, nothing was written
 
     @property
     def holds(self) -> bool:
@@ -188,33 +214,79 @@ def run_publish(
     progress: Progress | Callable[[str], None] | None = None,
     *,
     before_writing: Callable[[PublishResult], None] | None = None,
+    waiting: Callable[[str], None] = lambda _: None,
 ) -> PublishResult:
     """Make the release that was asked for, and write it if a folder was named.
 
-    ``before_writing`` is told what will be written; if it fails, nothing is.
+    ``before_writing`` is told what will be written; if it fails, nothing is. ``waiting`` hears it if others write to
+    the ledger.
     """
     tell = Progress.of(progress)
     if request.policy is not None and request.strategy != "guarded" and request.method != DP_COUNTS:
         raise InputError('Limits on the joint posterior are kept by strategy="guarded".', parameters=("strategy",))
     _refuse_replacing_history(request)
-    with Unit() as unit:
+    with Unit() as unit, contextlib.ExitStack() as stack:
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
-        table, arguments = _read(request, tell)
-        arguments["history"] = [*arguments["history"], *_replaced(request)]
+        ledger = None if request.ledger is None else stack.enter_context(request.ledger.open(waiting))
+        table, arguments = _read(request, tell, ledger)
+        known_ones = {release.fingerprint() for release in arguments["history"]}
+        arguments["history"] += [one for one in _replaced(request) if one.fingerprint() not in known_ones]
         known = known_from(request.knowledge, request.prior)
         guard = {"strategy": request.strategy, "policy": request.policy, **known}
         release = anonymize(table, **guard, progress=tell, **arguments)
         folder, made = None if request.folder is None else Path(request.folder), Origin.now(_told_of(request))
         result = PublishResult(request, release, folder, made)
+        if request.folder is None or home is None:
+            if before_writing is not None:
+                before_writing(result)
+            return result
+        if ledger is not None:
+            return _published(ledger, result, (unit, home), tell, before_writing)
         if before_writing is not None:
             before_writing(result)
-        if request.folder is None or home is None:
-            return result
         tell.stage("writing")
-        text = folders.fill(release, home, format=request.format, plan=plan_file(release))
-        folders.put_link(unit, release, request.folder, text, wanted=request.link)
+        _fill(result, unit, home)
         unit.commit()
         return result
+
+
+def _fill(result: PublishResult, unit: Unit, home: Path) -> None:
+    """Write the folder and its link beside their places."""
+    request, release = result.request, result.release
+    text = folders.fill(release, home, format=request.format, plan=plan_file(release))
+    folders.put_link(unit, release, str(request.folder), text, wanted=request.link)
+
+
+def _published(
+    ledger: Ledger,
+    result: PublishResult,
+    place: tuple[Unit, Path],
+    tell: Progress,
+    before_writing: Callable[[PublishResult], None] | None,
+) -> PublishResult:
+    """The release behind the gate: recorded first and written then, so that nothing is out that nobody remembers."""
+    request, (unit, home) = result.request, place
+    _fill(result, unit, home)
+    rules = read_policy(request.gate) if request.gate is not None else Rules(block=request.policy)
+    parts = folders.read_parts(home)
+    candidate = Parcel(replace(result.release, made=None), parts, parts)
+    asked = Hearing(
+        rules, changed=request.changed, seconds=request.seconds, **known_from(request.knowledge, request.prior)
+    )
+    with ledger.judging(candidate, asked, tell) as gate:
+        result = replace(result, gate=gate, folder=result.folder if gate.recorded else None)
+        if before_writing is not None:
+            before_writing(result)
+    if gate.recorded:
+        try:
+            unit.commit()
+        except FileError as problem:
+            raise FileError(
+                f"{problem.said} {ledger.where} has it recorded as published: withdraw it there with "
+                "never_left_the_house=True.",
+                parameters=("never_left_the_house",),
+            ) from None
+    return result
 
 
 def _told_of(request: PublishRequest) -> list[Path]:
@@ -253,7 +325,8 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
         )
     if request.id is None:
         raise FieldError("id", "is missing: strategies are compared by what they tell of persons.")
-    table, arguments = _read(request, tell)
+    with contextlib.nullcontext() if request.ledger is None else request.ledger.open() as ledger:
+        table, arguments = _read(request, tell, ledger)
 
     def make(strategy: str) -> Release:
         policy = request.policy if strategy == "guarded" else None
@@ -276,6 +349,16 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
     return CompareResult(request, found, Origin.now(request.files()))
 
 
-def _read(request: PublishRequest, tell: Progress) -> tuple[pl.DataFrame, dict[str, Any]]:
+def _read(request: PublishRequest, tell: Progress, ledger: Ledger | None) -> tuple[pl.DataFrame, dict[str, Any]]:
     tell.stage("reading")
-    return read_table(request.table, encoding=request.encoding), request.arguments()
+    table = read_table(request.table, encoding=request.encoding)
+    return table, request.arguments(None if ledger is None else _remembered(ledger, table, request.id))
+
+
+def _remembered(ledger: Ledger, table: pl.DataFrame, id: str | None) -> list[Release]:
+    """The history of a ledger, with the ids of the table where it keeps their hashes."""
+    hidden, history = ledger.pseudonyms(), ledger.history()
+    if hidden is None or id is None or id not in table.columns:
+        return history
+    rename = back(table[id], hidden)
+    return [renamed_release(release, rename) for release in history]
