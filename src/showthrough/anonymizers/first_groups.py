@@ -7,6 +7,7 @@ criterion on values must hold; k-member growth (``k_member.py``) where ranges an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from showthrough.anonymizers.regrow import Records
 from showthrough.progress import Progress
 from showthrough.table.arrays import Ints, Reals
 
-WHOLE = (Sweep(0.003), Sweep(0.01), Sweep(0.03), Sweep(0.1))
+WHOLE = (Sweep(0.003), Sweep(0.01), *(Sweep(share, by_values=True) for share in (0.01, 0.03, 0.1)))
 """Sweeps for k alone."""
 PARTS = (Sweep(0.01, 0.1, relative=True), Sweep(0.01, 0.1))
 """Sweeps with a criterion on values."""
@@ -37,22 +38,36 @@ def first_groups(
     progress: Progress,
 ) -> Ints | None:
     """The grouping with the least loss, at most ``limit`` records in none (-1); None if there is no such grouping."""
-    weight = np.array([column.weight for column in columns])
     found: list[tuple[float, int, Ints]] = []
     for grouping in _groupings(columns, records, density, seed, progress):
         # a group of whoever is left may cost less than suppressing them
         for most in {0, limit}:
             settled = settle(columns, records, grouping, limit=most, progress=progress)
             if settled is not None:
-                size, losses = group_losses(columns, settled)
-                gone = np.count_nonzero(settled < 0)
-                found.append((float(size @ (losses @ weight)) + gone * float(weight.sum()), len(found), settled))
+                found.append((_lost(columns, settled), len(found), settled))
     if found:
         return min(found)[2]
     whole = np.zeros(len(density), dtype=np.int64)
     if not records.requirement.met(whole, 1)[0]:
         return None
     return mondrian(columns, records.requirement).group.astype(np.int64)
+
+
+def _lost(columns: Sequence[QuasiColumn], group: Ints) -> float:
+    """What the groups lose as published and, for labels, by the values really under them; suppressed rows lose all.
+
+    Labels alone hardly tell groupings apart that differ much in how many values their groups mix.
+    """
+    gone = int(np.count_nonzero(group < 0))
+    readings = [columns]
+    if any(column.shown == "label" for column in columns):
+        readings.append([replace(column, shown="set") if column.shown == "label" else column for column in columns])
+    total = 0.0
+    for reading in readings:
+        weight = np.array([column.weight for column in reading])
+        size, losses = group_losses(reading, group)
+        total += float(size @ (losses @ weight)) + gone * float(weight.sum())
+    return total
 
 
 def _groupings(

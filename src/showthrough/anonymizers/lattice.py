@@ -18,12 +18,14 @@ from showthrough.table.arrays import Codes, Reals
 NODES = 8_192
 """Nodes of a lattice that are visited; a larger lattice is seen along random chains from its bottom to its top."""
 LEAST = 256
+MIXED = 0.7
+"""What the values really mixed count beside the labels, where they count."""
 WORK = 6_000_000_000
 """Cells looked at in one visit of all nodes, as far as the least number of nodes allows."""
 
 
 class Lattice:
-    """Levels of each column and the nodes that a sweep visits, cheapest first."""
+    """Levels of each column and the nodes that a sweep visits, cheapest first: by labels, or also by values mixed."""
 
     def __init__(self, columns: Sequence[QuasiColumn], seed: int = 0) -> None:
         self.columns = columns
@@ -36,13 +38,13 @@ class Lattice:
             [generator.integers(span.min, span.max, int(level.max(initial=0)) + 1)[level] for level in levels]
             for levels in self.levels
         ]
-        mean = [
-            np.array([float(loss[column.codes].mean()) * column.weight for loss in losses])
-            for column, losses in zip(columns, map(level_losses, columns, self.levels), strict=True)
-        ]
+        both = [_mean_losses(column, levels) for column, levels in zip(columns, self.levels, strict=True)]
         rows = len(columns[0].codes)
         most = int(np.clip(WORK // max(1, rows * len(columns)), LEAST, NODES))
-        self.nodes = _nodes(mean, most, generator)
+        by_labels, by_values = [[pair[which] for pair in both] for which in (0, 1)]
+        nodes = _nodes(by_labels, most, generator)
+        self.nodes = nodes[np.argsort(_lost(nodes, by_labels), kind="stable")]
+        self.by_values = nodes[np.argsort(_lost(nodes, by_values), kind="stable")]
 
 
 def column_levels(column: QuasiColumn) -> list[Codes]:
@@ -70,15 +72,35 @@ def level_losses(column: QuasiColumn, levels: Sequence[Codes]) -> list[Reals]:
     return [np.zeros(column.size), *label_losses(stand_in)]
 
 
+def _mean_losses(column: QuasiColumn, levels: Sequence[Codes]) -> tuple[Reals, Reals]:
+    """Mean loss of the records at each level by labels, and with a part for the values that they really mix.
+
+    Values count by e^H, the number of equally frequent ones that mix as much: a label over one frequent value and
+    many rare ones mixes less than its leaves say.
+    """
+    often = np.bincount(column.codes, minlength=column.size) / max(1, len(column.codes))
+    by_labels, by_values = [], []
+    for level, loss in zip(levels, level_losses(column, levels), strict=True):
+        whole = np.bincount(level, weights=often)[level]
+        share = np.divide(often, whole, out=np.zeros(column.size), where=whole > 0)
+        entropy = np.bincount(level, weights=-share * np.log(np.where(share > 0, share, 1.0)))
+        mixed = np.where(entropy > 1e-9, np.exp(entropy), 0.0)[level] / column.size
+        by_labels.append(column.weight * float(often @ loss))
+        by_values.append(column.weight * float(often @ (loss + MIXED * mixed)))
+    return np.array(by_labels), np.array(by_values)
+
+
+def _lost(nodes: npt.NDArray[np.int64], mean: Sequence[Reals]) -> Reals:
+    """Mean loss of each node."""
+    return np.asarray(np.sum([one[nodes[:, j]] for j, one in enumerate(mean)], axis=0))
+
+
 def _nodes(mean: Sequence[Reals], most: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Nodes [nodes, columns] in order of their mean loss: all of them, or those of as many chains as ``most`` allows."""
+    """Nodes [nodes, columns]: all, or those of as many chains as ``most`` allows."""
     lengths = [len(one) for one in mean]
     if float(np.prod([float(length) for length in lengths])) <= most:
-        nodes = np.indices(lengths).reshape(len(lengths), -1).T
-    else:
-        nodes = _chains(mean, most, generator)
-    lost = np.sum([one[nodes[:, j]] for j, one in enumerate(mean)], axis=0)
-    return np.asarray(nodes[np.argsort(lost, kind="stable")])
+        return np.asarray(np.indices(lengths).reshape(len(lengths), -1).T)
+    return _chains(mean, most, generator)
 
 
 def _chains(mean: Sequence[Reals], most: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -3,8 +3,7 @@
 The nodes are visited once, in order of their loss. At each node the records left over so far fall into classes
 of equal labels; classes that satisfy the requirement become groups, if they hold a share of what is left (a few
 records fixed early would be missed by better groups a little later). Of a class that fails a criterion on
-values a part that satisfies it may become a group (``trimming.py``). It is the iteration of ARX's local recoding
-(Prasser, Kohlmayer, Kuhn, KDD'17 workshops) made in one visit, class by class instead of node by node.
+values a part that satisfies it may become a group (``trimming.py``).
 """
 
 from __future__ import annotations
@@ -28,17 +27,21 @@ BITS = 16
 @dataclass(frozen=True)
 class Sweep:
     """How one sweep chooses: the least share of what is left that is worth a node, the least part of a class that is
-    worth a group (above 1: whole classes alone), and whether values are capped by their share of the table."""
+    worth a group (above 1: whole classes alone), and whether values are capped by their share of the table.
+    """
 
     share: float
     part: float = 2.0
     relative: bool = False
+    by_values: bool = False
+    """Whether the order of nodes also counts the values that they mix."""
 
 
 def lattice_sweep(lattice: Lattice, requirement: Requirement, sweep: Sweep, progress: Progress) -> Ints:
     """Group of each record, -1 for those that no node could hold."""
     work = _Work(lattice, requirement, sweep)
-    for number, node in enumerate(lattice.nodes.tolist()):
+    nodes = lattice.by_values if sweep.by_values else lattice.nodes
+    for number, node in enumerate(nodes.tolist()):
         if number % 64 == 0:
             progress.check()
         if not len(work.left):

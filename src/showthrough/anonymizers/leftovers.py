@@ -172,7 +172,8 @@ class Groups:
     def _first_allowed(self, row: int, rise: npt.NDArray[np.float64]) -> int:
         """The cheapest group that may take the row, of those asked."""
         sensitive = self.records.requirement.sensitive
-        assert self.counts is not None and sensitive is not None
+        assert self.counts is not None
+        assert sensitive is not None
         asked = min(TRIES * ROUNDS, len(rise))
         near = np.argpartition(rise, asked - 1)[:asked]
         near = near[np.argsort(rise[near], kind="stable")]

@@ -39,7 +39,8 @@ PAYS = (0.001, 0.01)
 @dataclass(frozen=True)
 class LocalRecodingResult:
     """Group of each row (-1: suppressed), how many records stayed exact, and the loss Σ |G|·Σ NCP before and after
-    the passes."""
+    the passes.
+    """
 
     group: Codes
     groups: int

@@ -122,12 +122,23 @@ def _relaxed(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
 
 def _local(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     people = Population.of(table, criteria)
+    limit = _limit(table, people, options)
     found = local_recoding(
-        people.columns, people.requirement(), passes=options.passes, seed=options.seed, progress=options.progress
+        people.columns,
+        people.requirement(suppress=limit > 0),
+        passes=options.passes,
+        suppression_limit=limit,
+        seed=options.seed,
+        progress=options.progress,
     )
     group = people.published(found.group)
     cells = _named(table.columns, people.cells(found.group, tight_cells))
     return Groups(group, cells, persons=people.persons(found.group), outside=people.outside(found.group))
+
+
+def _limit(table: Table, people: Population, options: Options) -> int:
+    """Rows that may be suppressed: none where persons of a population take part, of whom nobody is published."""
+    return 0 if people.added else min(options.suppression_limit, table.rows - 1)
 
 
 def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Groups:

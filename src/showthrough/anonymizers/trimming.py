@@ -28,8 +28,8 @@ def trimmed(requirement: Requirement, start: Ints, value: Ints, count: Ints, *, 
     high = np.maximum.reduceat(ratio, start[:-1])
     kept = np.zeros(len(count), dtype=np.int64)
     most = np.zeros(len(low), dtype=np.int64)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
+    for nth in range(HALVINGS + 1):
+        middle = (low + high) / 2 if nth else low
         capped = np.minimum(count, np.ceil(middle[owner] * part - 1e-9).astype(np.int64))
         size = np.add.reduceat(capped, start[:-1])
         fine: Flags = (size >= requirement.k) & requirement.judge_counts(start, value, capped)
