@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from showthrough.anonymizers.group_loss import cost
 from showthrough.anonymizers.lattice import NODES, Lattice
 from showthrough.anonymizers.lattice_sweep import Sweep, lattice_sweep
-from showthrough.anonymizers.leftovers import settle
+from showthrough.anonymizers.left_over_records import settle
 from showthrough.anonymizers.local_recoding import local_recoding
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.regrow import Records

@@ -15,7 +15,7 @@ from showthrough.anonymizers.group_loss import group_losses
 from showthrough.anonymizers.k_member import k_member
 from showthrough.anonymizers.lattice import Lattice
 from showthrough.anonymizers.lattice_sweep import Sweep, lattice_sweep
-from showthrough.anonymizers.leftovers import settle
+from showthrough.anonymizers.left_over_records import settle
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.regrow import Records

@@ -39,7 +39,7 @@ class Sweep:
 
 def lattice_sweep(lattice: Lattice, requirement: Requirement, sweep: Sweep, progress: Progress) -> Ints:
     """Group of each record, -1 for those that no node could hold."""
-    work = _Work(lattice, requirement, sweep)
+    work = _Sweeping(lattice, requirement, sweep)
     nodes = lattice.by_values if sweep.by_values else lattice.nodes
     for number, node in enumerate(nodes.tolist()):
         if number % 64 == 0:
@@ -50,7 +50,7 @@ def lattice_sweep(lattice: Lattice, requirement: Requirement, sweep: Sweep, prog
     return work.group
 
 
-class _Work:
+class _Sweeping:
     """Records left over, their marks on the levels asked so far, and the groups made."""
 
     def __init__(self, lattice: Lattice, requirement: Requirement, sweep: Sweep) -> None:

@@ -66,10 +66,10 @@ def local_recoding(
     beyond a sweep), otherwise as many as pay: until 3 of them have won less than 0.1 % (1 % with a criterion on
     values), and 30 at most.
     """
-    rows, tell = row_count(columns), progress or Progress()
+    rows, tell, limit = row_count(columns), progress or Progress(), suppression_limit
     if rows < requirement.k:
         raise InputError(f"k = {requirement.k} is larger than the table ({rows} rows): lower k or add rows.")
-    if not suppression_limit and not requirement.met(np.zeros(rows, dtype=np.int64), 1)[0]:
+    if not limit and not requirement.met(np.zeros(rows, dtype=np.int64), 1)[0]:
         raise InputError("The table as one group does not satisfy the requirement, so no grouping can be made of it.")
     group, rest = _exact(columns, requirement)
     offset, exact = int(group.max()) + 1, rows - len(rest)
@@ -78,10 +78,10 @@ def local_recoding(
     generator = np.random.default_rng(seed)
     part = [replace(column, codes=column.codes[rest]) for column in columns]
     records = Records.of(part, requirement.part(rest))
-    first = first_groups(part, records, density(part, generator), limit=suppression_limit, seed=seed, progress=tell)
+    first = first_groups(part, records, density(part, generator), limit=limit, seed=seed, progress=tell)
     if first is None:
         raise InputError(
-            f"Not even without {suppression_limit} rows a grouping satisfies the requirement: weaken it or allow more "
+            f"Not even without {limit} rows a grouping satisfies the requirement: weaken it or allow more "
             "suppressed rows."
         )
     kept = np.flatnonzero(first >= 0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from showthrough.anonymizers.group_loss import group_losses
 from showthrough.anonymizers.k_member import density, k_member
-from showthrough.anonymizers.leftovers import settle
+from showthrough.anonymizers.left_over_records import settle
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.regrow import Growth, Records, regrow
 from showthrough.anonymizers.requirement import Requirement

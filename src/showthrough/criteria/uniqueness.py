@@ -6,8 +6,8 @@ N = n/π persons. Three models of where the groups come from, and a rule that ch
 - Pitman (Hoshino, J. Official Statistics 2001): persons join groups one by one, the (i + 1)-th a group of f with
   probability (f − α)/(θ + i); α and θ maximise the likelihood. A person stays alone with probability
   Π_{i<N} (θ + i − 1 + α)/(θ + i).
-- Zayatz (Bureau of the Census 1991): groups of the population have sizes as often as those of the sample; which share of
-  the sample's unique records is then unique in the population follows from Bayes.
+- Zayatz (Bureau of the Census 1991): groups of the population have sizes as often as those of the sample; which share
+  of the sample's unique records is then unique in the population follows from Bayes.
 - SNB (Chen, Keller-McNulty, J. Official Statistics 1998): sizes are one plus a negative binomial number; its parameters
   give the expected u and s_1.
 - Dankar, El Emam, Neisa, Roffey (BMC Med. Inform. Decis. Mak. 2012): Pitman up to π = 0.1, beyond it the smaller of

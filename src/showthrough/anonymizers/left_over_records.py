@@ -43,7 +43,7 @@ def settle(
         return None
     group = group.copy()
     full = float(sum(column.weight for column in columns))
-    made = Groups(columns, records, group)
+    made = FinishedGroups(columns, records, group)
     if len(left) * len(made.size) > WORK:
         made.only(np.argsort(-made.lost, kind="stable")[: max(TRIES, WORK // len(left))])
     least = np.full(len(left), np.inf)
@@ -109,7 +109,7 @@ def _united(group: Ints, rows: Ints, taken: Flags) -> Ints:
     return united
 
 
-class Groups:
+class FinishedGroups:
     """Boxes, sizes, losses and counts of finished groups while left-over records join them."""
 
     def __init__(self, columns: Sequence[QuasiColumn], records: Records, group: Ints) -> None:
