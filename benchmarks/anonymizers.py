@@ -1,9 +1,10 @@
-"""Time and quality of the anonymizers: python -m benchmarks.anonymizers [--quick] [--peers PYTHON]
+"""Time and quality of the anonymizers: python -m benchmarks.anonymizers [--quick] [--peers PYTHON] [--arx [--grid]]
 
 Needs the data files (SHOWTHROUGH_DATA, or ../shared/data beside the clone). PYTHON is an interpreter
 that has the peers (pip install anonypy anonypyx); without it their rows say so. CPU seconds, this
 process only; every result is checked against the requirement before its row is printed. The losses
-of ARX 3.9.2 stand beside ours as constants: it is a Java program and does not run here.
+of ARX 3.9.2 stand beside ours as constants: it is a Java program and does not run here. ``--arx`` compares local
+recoding with it task by task (``arx_rows.py``), ``--grid`` runs more criteria on more tables.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.arx_rows import compare
 from showthrough.anonymizers.anatomy import anatomy
 from showthrough.anonymizers.full_domain import full_domain
 from showthrough.anonymizers.group_loss import cost, merge_alike
@@ -215,9 +217,16 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--peers")
+    parser.add_argument("--arx", action="store_true")
+    parser.add_argument("--grid", action="store_true")
+    parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--only")
     options = parser.parse_args()
     if not DATA.exists():
         sys.exit(f"No data files under {DATA}: set SHOWTHROUGH_DATA.")
+    if options.arx or options.grid:
+        compare(DATA, [int(seed) for seed in options.seeds.split(",")], whole=options.grid, only=options.only)
+        return
     print("| task | CPU s | result | peak MB |\n|---|---|---|---|")
     k5 = Requirement(5)
     for shown in ("set", "label"):

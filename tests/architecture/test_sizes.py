@@ -41,6 +41,7 @@ MANY_PARAMETERS = {
     "release.release.Release.microaggregated": "entry point: the roles of the kind",
     "release.release.Release.noisy": "entry point: the roles of the kind, and its noise",
     "republishing.anonymize.anonymize": "entry point: all methods and strategies",
+    "criteria.risk.risk": "entry point: of what, against whom, and how cells are read",
     "dp.movement.after": "entry point: what is promised, of whom, and how far to look",
     "inference.infer.infer": "entry point: what a reader has, and how an answer is wanted",
     "auditing.audit.audit": "entry point: those of infer",

@@ -74,6 +74,20 @@ class _Lookup:
         return found
 
 
+def density(columns: Sequence[QuasiColumn], generator: np.random.Generator) -> Reals:
+    """How many records share all columns but one with each record, summed over the column left out."""
+    chosen = np.arange(len(columns))
+    if len(chosen) > 12:
+        chosen = np.sort(generator.choice(chosen, 12, replace=False))
+    near = np.zeros(len(columns[0].codes))
+    for out in chosen:
+        others = [column for j, column in enumerate(columns) if j != out] or list(columns)
+        key = combined_key([column.codes for column in others], [column.size for column in others])
+        inverse = np.unique(key, return_inverse=True)[1].reshape(-1)
+        near += np.minimum(np.bincount(inverse)[inverse], 20)
+    return near
+
+
 def k_member(
     columns: Sequence[QuasiColumn], requirement: Requirement, order: Ints, density: Reals, *, spread: float = 0.0
 ) -> tuple[Ints, Ints]:

@@ -15,6 +15,7 @@ from showthrough.anonymizers.local_recoding import local_recoding
 from showthrough.anonymizers.mdav import Feature, centroids, mdav
 from showthrough.anonymizers.mondrian import mondrian
 from showthrough.anonymizers.near_rows import NumericProximity, Proximity, ValueProximity
+from showthrough.anonymizers.outliers import mondrian_without_outliers
 from showthrough.anonymizers.outsiders import Population
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.remark import Remark
@@ -98,7 +99,13 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
             "Cells of the recursion are published by the method mondrian, without criteria on a population: relaxed "
             "cuts overlap, and cells must not be wider than the groups that the population was counted in."
         )
-    found = mondrian(people.columns, people.requirement(), relaxed=relaxed, seed=options.seed)
+    limit = _limit(table, people, options)
+    if limit:
+        found = mondrian_without_outliers(
+            people.columns, people.requirement(suppress=True), limit=limit, relaxed=relaxed, seed=options.seed
+        )
+    else:
+        found = mondrian(people.columns, people.requirement(), relaxed=relaxed, seed=options.seed)
     if options.cells == "recursion":
         whole = recursion_cells(table.columns, found.cell_low, found.cell_high)
         return Groups(
@@ -122,12 +129,23 @@ def _relaxed(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
 
 def _local(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     people = Population.of(table, criteria)
+    limit = _limit(table, people, options)
     found = local_recoding(
-        people.columns, people.requirement(), passes=options.passes, seed=options.seed, progress=options.progress
+        people.columns,
+        people.requirement(suppress=limit > 0),
+        passes=options.passes,
+        suppression_limit=limit,
+        seed=options.seed,
+        progress=options.progress,
     )
     group = people.published(found.group)
     cells = _named(table.columns, people.cells(found.group, tight_cells))
     return Groups(group, cells, persons=people.persons(found.group), outside=people.outside(found.group))
+
+
+def _limit(table: Table, people: Population, options: Options) -> int:
+    """Rows that may be suppressed: none where persons of a population take part, of whom nobody is published."""
+    return 0 if people.added else min(options.suppression_limit, table.rows - 1)
 
 
 def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Groups:

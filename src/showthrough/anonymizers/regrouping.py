@@ -1,4 +1,4 @@
-"""The grouping that local recoding improves: a first growth, then ruin and recreate.
+"""The grouping that local recoding improves by ruin and recreate.
 
 With k alone all groups are small and alike: every pass takes the whole table apart, in blocks of
 neighbouring groups (``regrow.py``). With a predicate on the sensitive values few large groups make
@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from showthrough.anonymizers.boxes import State, box
 from showthrough.anonymizers.group_loss import group_losses
-from showthrough.anonymizers.k_member import k_member
-from showthrough.anonymizers.mondrian import mondrian
-from showthrough.anonymizers.quasi_columns import QuasiColumn, combined_key
-from showthrough.anonymizers.regrow import Growth, Records, judge_dense, regrow
+from showthrough.anonymizers.k_member import density, k_member
+from showthrough.anonymizers.left_over_records import settle
+from showthrough.anonymizers.quasi_columns import QuasiColumn
+from showthrough.anonymizers.regrow import Growth, Records, regrow
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.ragged import starts
@@ -30,10 +28,6 @@ BATCHES = 3
 """Batches of blocks of like length in one pass."""
 SPREADS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Prices tried for a sensitive value that a group has too often, in columns of full loss."""
-STARTS = (0.0, 0.2)
-"""Prices tried in the first growth."""
-TRIES = 30
-"""Groups tried for a left-over record before a growth is given up."""
 AROUND = 800
 """Records taken apart around a costly group, between 0.3 and 1.5 times as many."""
 TARGETS = 20
@@ -44,35 +38,19 @@ class Regrouping:
     """Groups 0, 1, … of the records, their sizes and losses; every change keeps the requirement."""
 
     def __init__(
-        self, columns: Sequence[QuasiColumn], requirement: Requirement, generator: np.random.Generator
+        self, columns: Sequence[QuasiColumn], requirement: Requirement, group: Ints, generator: np.random.Generator
     ) -> None:
         self.columns, self.requirement, self.generator = columns, requirement, generator
-        boxes = [box(column) for column in columns]
-        states = [box_.start(column.codes) for box_, column in zip(boxes, columns, strict=True)]
-        total = requirement.total
-        self.records = Records(boxes, states, requirement, total / max(1, total.sum()))
+        self.records = Records.of(columns, requirement)
         self.rows = len(columns[0].codes)
         self.weight = np.array([column.weight for column in columns])
-        self.density = self._density()
-        self._set(np.zeros(self.rows, dtype=np.int64))
+        self.density = density(columns, generator)
+        self._set(group)
 
     @property
     def total(self) -> float:
         """Σ |G| · Σ NCP over the groups."""
         return float(self.size @ self.losses)
-
-    def start(self) -> None:
-        """First grouping: the best k-member growth, or Mondrian's where no growth satisfies the requirement."""
-        by_size = sorted(self.columns, key=lambda column: column.size)
-        # small domains first: records that share those values save most by staying together
-        order = np.lexsort([column.rank[column.codes] for column in reversed(by_size)])
-        found: list[tuple[float, int, Ints]] = []
-        for spread in (0.0,) if self.requirement.plain else STARTS:
-            grown = grow(self.columns, self.records, order, self.density, spread)
-            if grown is not None:
-                size, losses = group_losses(self.columns, grown)
-                found.append((float(size @ (losses @ self.weight)), len(found), grown))
-        self._set(min(found)[2] if found else mondrian(self.columns, self.requirement).group.astype(np.int64))
 
     def improve(self, number: int) -> None:
         """One pass: blocks of neighbouring groups, and costly groups where a predicate makes them."""
@@ -165,19 +143,6 @@ class Regrouping:
         enough = np.searchsorted(np.cumsum(self.size[order]), max(rows, int(1.5 * self.size[target]))) + 1
         return order[:enough]
 
-    def _density(self) -> Reals:
-        """How many records share all columns but one with each record, summed over the column left out."""
-        chosen = np.arange(len(self.columns))
-        if len(chosen) > 12:
-            chosen = np.sort(self.generator.choice(chosen, 12, replace=False))
-        near = np.zeros(self.rows)
-        for out in chosen:
-            others = [column for j, column in enumerate(self.columns) if j != out] or list(self.columns)
-            key = combined_key([column.codes for column in others], [column.size for column in others])
-            inverse = np.unique(key, return_inverse=True)[1].reshape(-1)
-            near += np.minimum(np.bincount(inverse)[inverse], 20)
-        return near
-
     def _neighbours(self) -> Ints:
         """Groups in an order that puts groups side by side which agree on randomly chosen columns and levels."""
         member = np.zeros(len(self.size), dtype=np.int64)
@@ -200,69 +165,5 @@ class Regrouping:
 
 def grow(columns: Sequence[QuasiColumn], records: Records, order: Ints, density: Reals, spread: float) -> Ints | None:
     """k-member growth with the left-over records placed; None when the requirement cannot be kept that way."""
-    group, left = k_member(columns, records.requirement, order, density, spread=spread)
-    if len(left) == len(group):
-        return None
-    if not len(left):
-        return group
-    kept = np.flatnonzero(group >= 0)
-    made = _Made(columns, records, kept, group)
-    for row in left.tolist():
-        best = made.cheapest(row)
-        if best < 0:
-            return None
-        group[row] = best
-    return group
-
-
-class _Made:
-    """Boxes, sizes and losses of finished groups while left-over records join them."""
-
-    def __init__(self, columns: Sequence[QuasiColumn], records: Records, kept: Ints, group: Ints) -> None:
-        self.records = records
-        owner = group[kept]
-        size, losses = group_losses([replace(column, codes=column.codes[kept]) for column in columns], owner)
-        self.size: Ints = size
-        self.lost = losses @ np.array([column.weight for column in columns])
-        order = kept[np.argsort(owner, kind="stable")]
-        start = starts(size)[:-1]
-        self.boxes: list[State] = []
-        for box_, state in zip(records.boxes, records.states, strict=True):
-            inside = state[:, order]
-            if box_.words:
-                self.boxes.append(np.bitwise_or.reduceat(inside, start, axis=1))
-            else:
-                low, high = np.minimum.reduceat(inside[0], start), np.maximum.reduceat(inside[1], start)
-                self.boxes.append(np.stack([low, high]))
-        sensitive, values = records.requirement.sensitive, len(records.share)
-        self.counts: npt.NDArray[np.int64] | None = None
-        if not records.requirement.plain and sensitive is not None:
-            cell = owner * values + sensitive[kept]
-            self.counts = np.bincount(cell, minlength=len(size) * values).reshape(len(size), values)
-
-    def cheapest(self, row: int) -> int:
-        """Put the row into the group with the least rise that still satisfies the requirement; -1 if none near does."""
-        ones = [state[:, row : row + 1] for state in self.records.states]
-        joint = np.zeros(len(self.size))
-        for box_, state, one in zip(self.records.boxes, self.boxes, ones, strict=True):
-            joint += box_.joint(state, one)
-        rise = (self.size + 1) * joint - self.size * self.lost
-        best = int(rise.argmin())
-        sensitive = self.records.requirement.sensitive
-        if self.counts is not None and sensitive is not None:
-            near = np.argsort(rise, kind="stable")[:TRIES]
-            counts = self.counts[near]
-            counts[:, sensitive[row]] += 1
-            flags = judge_dense(self.records.requirement, counts)
-            if not flags.any():
-                return -1
-            best = int(near[flags.argmax()])
-            self.counts[best, sensitive[row]] += 1
-        self.lost[best] = joint[best]
-        self.size[best] += 1
-        for box_, state, one in zip(self.records.boxes, self.boxes, ones, strict=True):
-            if box_.words:
-                state[:, best] |= one[:, 0]
-            else:
-                state[0, best], state[1, best] = min(state[0, best], one[0, 0]), max(state[1, best], one[1, 0])
-        return best
+    group, _ = k_member(columns, records.requirement, order, density, spread=spread)
+    return settle(columns, records, group)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.boxes import Box, Singles, State
+from showthrough.anonymizers.boxes import Box, Singles, State, box
+from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.counts import GroupCounts
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
@@ -32,6 +33,13 @@ class Records:
     states: Sequence[State]
     requirement: Requirement
     share: Reals
+
+    @classmethod
+    def of(cls, columns: Sequence[QuasiColumn], requirement: Requirement) -> Records:
+        """All records of a table."""
+        boxes = [box(column) for column in columns]
+        states = [one.start(column.codes) for one, column in zip(boxes, columns, strict=True)]
+        return cls(boxes, states, requirement, requirement.total / max(1, requirement.total.sum()))
 
 
 @dataclass(frozen=True)
@@ -106,8 +114,8 @@ class _Grower:
         self._pack()
         active = self.open
         joint = self.taken.copy()
-        for box, state, own in zip(self.records.boxes, self.states, self.box, strict=True):
-            joint += box.joint(own[:, :, None], state)
+        for box_, state, own in zip(self.records.boxes, self.states, self.box, strict=True):
+            joint += box_.joint(own[:, :, None], state)
         wanted = joint if not self.growth.spread else joint + self._excess()
         pick = wanted.argmin(axis=1)
         fresh = self.met
@@ -118,9 +126,9 @@ class _Grower:
         self.current = np.where(active & fresh, self.current + 1, self.current)
         self.size = np.where(active, np.where(fresh, 1, self.size + 1), self.size)
         self.loss = np.where(active, np.where(fresh, np.float32(0), joined), self.loss)
-        for j, (box, state) in enumerate(zip(self.records.boxes, self.states, strict=True)):
+        for j, (box_, state) in enumerate(zip(self.records.boxes, self.states, strict=True)):
             one = state[:, self.every, pick]
-            grown = np.where(fresh, one, box.join(self.box[j], one))
+            grown = np.where(fresh, one, box_.join(self.box[j], one))
             self.box[j] = grown if active.all() else np.where(active, grown, self.box[j])
         rows, pick, group = self.every[active], pick[active], self.current[active]
         self.assign[rows, self.place[rows, pick]] = group
@@ -182,15 +190,15 @@ class _Grower:
             record = self.record[rows, place]
             ones = [state[:, record] for state in self.records.states]
             joint = np.where(self.sizes[rows] > 0, np.float32(0), FAR)
-            for box, made, one in zip(self.records.boxes, self.made, ones, strict=True):
-                joint += box.joint(made[:, rows], one[:, :, None])
+            for box_, made, one in zip(self.records.boxes, self.made, ones, strict=True):
+                joint += box_.joint(made[:, rows], one[:, :, None])
             rise = (self.sizes[rows] + 1) * joint - self.sizes[rows] * self.losses[rows]
             group = rise.argmin(axis=1) if self.sensitive is None else self._first_allowed(rows, record, rise)
             self.assign[rows, place] = group
             self.losses[rows, group] = joint[np.arange(len(rows)), group]
             self.sizes[rows, group] += 1
-            for box, made, one in zip(self.records.boxes, self.made, ones, strict=True):
-                made[:, rows, group] = box.join(made[:, rows, group], one)
+            for box_, made, one in zip(self.records.boxes, self.made, ones, strict=True):
+                made[:, rows, group] = box_.join(made[:, rows, group], one)
 
     def _by_turns(self, rest: Flags) -> Sequence[tuple[Ints, Ints]]:
         """One left-over record of each block per turn."""

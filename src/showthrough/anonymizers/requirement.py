@@ -82,6 +82,12 @@ class Requirement:
         counts = count_groups(group, sensitive, groups=groups, total=self.total, weight=weight)
         return self.allowed(counts if self.labels is None else counts.named(self.labels))
 
+    def judge_counts(self, start: Ints, value: Ints, count: Ints) -> Flags:
+        """The predicate alone, on groups given by their counts of values, as `GroupCounts` keeps them."""
+        if self.allowed is None:
+            return np.ones(len(start) - 1, dtype=bool)
+        return self.allowed(GroupCounts.trusted(start, value.astype(np.int32), count, self.total, self.labels))
+
 
 def count_groups(
     group: npt.NDArray[np.integer],

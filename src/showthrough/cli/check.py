@@ -134,6 +134,10 @@ def check(
         Optional[Cells], typer.Option(help="Re-identification risk, with suppressed cells read as this.")
     ] = None,
     threshold: Annotated[float, typer.Option(min=0, max=1, help="Risk above which records are at risk.")] = 0.2,
+    sampling_fraction: Annotated[
+        Optional[float],
+        typer.Option(min=0, max=1, help="Share of the population in the release: estimates who is unique there."),
+    ] = None,
     audience: Annotated[
         Audience, typer.Option(help="shareable: counts only. internal: the worst groups by name.")
     ] = Audience.shareable,
@@ -169,7 +173,7 @@ def check(
             "others": others.value, "hierarchies": pairs("hierarchy", hierarchy), "tree": columns(tree) or (),
             "table": table, "population": population, "criteria": CriteriaEntries.from_dict(limits),
             "negations": negations, "risk": None if risk is None else risk.value, "threshold": threshold,
-            "queries": queries, "seed": seed, "audience": audience.value,
+            "sampling_fraction": sampling_fraction, "queries": queries, "seed": seed, "audience": audience.value,
         }  # fmt: skip
         request = CheckRequest.from_dict(entries)
         targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown})

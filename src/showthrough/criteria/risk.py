@@ -21,6 +21,7 @@ from showthrough.criteria.criterion import text
 from showthrough.criteria.parameters import number
 from showthrough.criteria.population import persons_of
 from showthrough.criteria.published import of_release
+from showthrough.criteria.uniqueness import Estimated, estimated
 from showthrough.errors import InputError
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.frames import need_columns, scalar, to_polars
@@ -56,6 +57,8 @@ class Risk:
     marketer: float
     population_uniques: int | None
     suppressed_cells: str
+    estimated: Estimated | None = None
+    """Uniqueness in the population of which the release is a sample, where the share sampled is given."""
 
     def as_dict(self) -> dict[str, Any]:
         """The risk as plain data for JSON."""
@@ -68,7 +71,7 @@ class Risk:
         )
         if self.journalist is not None:
             told += f" Of the population, a person is found with probability {text(self.journalist.highest)} at worst."
-        return told
+        return told if self.estimated is None else f"{told} {self.estimated}"
 
 
 def risk(
@@ -80,12 +83,14 @@ def risk(
     threshold: float = 0.2,
     suppressed_cells: str = "category",
     mark: str = "*",
+    sampling_fraction: float | None = None,
 ) -> Risk:
     """The risk of a release, or of a frame with its quasi-identifiers.
 
     ``suppressed_cells`` says how cells that read ``mark`` (or are empty) match: ``category``, only
     each other, or ``wildcard``, everything; then a record's class is all records it may be taken
-    for. ``threshold`` is the risk above which records count as at risk.
+    for. ``threshold`` is the risk above which records count as at risk. ``sampling_fraction`` is the share of the
+    population that the records are; then how many persons are unique there is estimated.
     """
     if suppressed_cells not in SUPPRESSED:
         raise InputError(f"Suppressed cells are read as {' or '.join(SUPPRESSED)}, not {suppressed_cells!r}.")
@@ -113,6 +118,7 @@ def risk(
         marketer=marketer,
         population_uniques=None if people is None else int(size[people == 1].sum()),
         suppressed_cells=suppressed_cells,
+        estimated=None if sampling_fraction is None else estimated(size, sampling_fraction),
     )
 
 

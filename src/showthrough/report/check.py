@@ -131,11 +131,16 @@ class RiskContent:
     figures: Figures
     prosecutor: Figures
     journalist: Figures | None
+    estimated: Figures | None
+    sentence: str = ""
+    """What is estimated of the population, in words."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         journalist = None if self.journalist is None else self.journalist.as_dict()
-        return {**self.figures.as_dict(), "prosecutor": self.prosecutor.as_dict(), "journalist": journalist}
+        estimated = None if self.estimated is None else self.estimated.as_dict()
+        own = {**self.figures.as_dict(), "prosecutor": self.prosecutor.as_dict(), "journalist": journalist}
+        return {**own, "estimated": estimated}
 
 
 @dataclass(frozen=True)
@@ -233,9 +238,12 @@ def _limit(check: Check, *, internal: bool) -> Limit:
 def _risk(found: Risk) -> RiskContent:
     own = {name: value for name, value in vars(found).items() if not isinstance(value, Adversary)}
     own.pop("journalist", None)
+    sample = own.pop("estimated", None)
     of_each = [None if a is None else figures(a, "check", "adversary") for a in (found.prosecutor, found.journalist)]
     assert of_each[0] is not None
-    return RiskContent(figures(own, "check", "risk"), of_each[0], of_each[1])
+    guessed = None if sample is None else figures(sample, "check", "estimated")
+    told = "" if sample is None else str(sample)
+    return RiskContent(figures(own, "check", "risk"), of_each[0], of_each[1], guessed, told)
 
 
 def _utility(found: Utility | None) -> UtilityContent | None:

@@ -112,7 +112,8 @@ def _risk(told: RiskContent) -> str:
     )
     if told.journalist is not None:
         lines += f" Journalist: {_adversary(told.journalist)} above it."
-    return f"{lines} Marketer: {100 * risk['marketer']:.3g} % of records expected to be found."
+    lines += f" Marketer: {100 * risk['marketer']:.3g} % of records expected to be found."
+    return f"{lines} {told.sentence}" if told.sentence else lines
 
 
 def _adversary(found: Figures) -> str:

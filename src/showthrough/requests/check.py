@@ -56,6 +56,7 @@ class CheckRequest(Entries):
     negations: int = 0
     risk: Literal["category", "wildcard"] | None = None
     threshold: float = 0.2
+    sampling_fraction: float | None = None
     queries: int = 200
     seed: int = 0
     audience: Literal["shareable", "internal"] = "shareable"
@@ -67,6 +68,8 @@ class CheckRequest(Entries):
         for name in ("negations", "queries", "seed"):
             between(name, getattr(self, name), 0)
         between("threshold", self.threshold, 0, 1)
+        if self.sampling_fraction is not None:
+            between("sampling_fraction", self.sampling_fraction, 0, 1)
 
     def files(self) -> list[Path]:
         """Everything that is read and must not be written over."""
@@ -167,14 +170,15 @@ def _examined(subject: Subject, request: CheckRequest, beside: _Beside) -> Findi
         hierarchies=trees,
     )
     risked = useful = None
-    if request.risk is not None:
+    if request.risk is not None or request.sampling_fraction is not None:
         risked = risk(
             subject.found,
             quasi=roles.quasi,
             population=beside.population,
             threshold=request.threshold,
-            suppressed_cells=request.risk,
+            suppressed_cells=request.risk or "category",
             mark="*" if roles.suppressed is None else roles.suppressed,
+            sampling_fraction=request.sampling_fraction,
         )
     if beside.table is not None:
         useful = utility(
