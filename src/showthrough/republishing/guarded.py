@@ -24,11 +24,14 @@ from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import people
 from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
+from showthrough.republishing.carried import Carrying
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import refused
 from showthrough.republishing.search import Acceptable, Guard, Search
-from showthrough.republishing.strategies import by_signature
+from showthrough.republishing.settling import Settling
+from showthrough.republishing.standing import Standing
+from showthrough.republishing.strategies import by_signature, guided
 from showthrough.republishing.tied import joint
 
 
@@ -60,6 +63,7 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
 
 def _searched(search: Search, base: Proposal | None) -> Guarded | None:
     guard = search.guard
+    _carried_on(search)
     for name, start in (("m-invariance", _whole(guard)), ("the proposal", base)):
         if start is None:
             search.tried[f"{name} (which this table does not allow)"] = None
@@ -71,6 +75,35 @@ def _searched(search: Search, base: Proposal | None) -> Guarded | None:
         if done is not None:
             return done
     return None
+
+
+def _carried_on(search: Search) -> None:
+    """The release that goes on with what readers believe, and history-guided groups, settled; if there is a past."""
+    guard, before = search.guard, search.before
+    if before is None or guard.past.choice == "split" or not guard.hold_back:
+        return
+    limit = guard.policy.max_posterior or 1 / guard.m
+    standing = Standing.of(guard.table, guard.past, before)
+    settling = Settling(search, standing, limit)
+    carrying = Carrying(guard.table, guard.past, standing, guard.m, limit, guard.seed, failing=settling.failing)
+    guard.progress.stage("carrying the past on")
+    starts = [("what readers believe", carrying.proposal()), ("the last groups with counterfeits", _guided(guard))]
+    for name, start in starts:
+        if start is None or (search.late and search.found):
+            continue
+        search.tried[f"carrying on {name}"] = None
+        done = settling.run(start)
+        if done is not None:
+            step = Remark.of("start", "carried on {what}", what=name)
+            search.keep(done[0], (step, *done[1]))
+
+
+def _guided(guard: Guard) -> Proposal | None:
+    """History-guided with counterfeits, if the last groups can go on."""
+    try:
+        return guided(guard.past, guard.m, repair="counterfeits", seed=guard.seed)[0].inhabited()
+    except InputError:
+        return None
 
 
 def _holding_back(search: Search, base: Proposal | None) -> int | None:

@@ -131,6 +131,7 @@ class _Making:
         """The last groups go on; who left and can be told from that is listed."""
         l = values_per_group(self.choices.criteria, self.choices.strategy)
         proposal, at_risk = guided(self.past, l, repair=self.choices.repair, seed=self.choices.seed)
+        proposal = proposal.inhabited()
         ids = departed(self.past, self.table, at_risk)
         return self.done(self.publish(proposal), proposal, proposal.remarks, began, exposed=ids)
 

@@ -98,9 +98,9 @@ class Search:
         return time.monotonic() > self.deadline
 
     @property
-    def most(self) -> int:
-        """Counterfeits and withheld records that a further release may cost."""
-        return min((one.proposal.price for one in self.found), default=self.guard.table.rows * 2)
+    def most(self) -> tuple[bool, int]:
+        """What a further release may cost."""
+        return min((one.proposal.cost for one in self.found), default=(True, self.guard.table.rows * 99))
 
     def repair(self, name: str, start: Proposal) -> None:
         """Bring a proposal into the policy, by several ways."""
@@ -142,10 +142,10 @@ class Search:
         for proposal, step in way:
             told.append(step)
             over = self.over(proposal)
-            if proposal.price <= self.most and not over.any():
+            if proposal.cost <= self.most and not over.any():
                 self.keep(proposal, tuple(told))
                 return
-            if self.late or proposal.price > self.most:
+            if self.late or proposal.cost > self.most:
                 return
 
     def by_single_moves(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, Remark]]:
@@ -223,8 +223,8 @@ class Search:
         if dropped:
             words = "dropped {counterfeits:counterfeit|counterfeits} that no limit needs"
             steps = (*steps, Remark.of("dropped", words, counterfeits=dropped))
-        self.found = [one for one in self.found if one.proposal.price <= fitted.price]
-        if fitted.price <= self.most:
+        self.found = [one for one in self.found if one.proposal.cost <= fitted.cost]
+        if fitted.cost <= self.most:
             self.found.append(Acceptable(fitted, steps, fitted.loss(self.guard.table), self.passing(fitted)))
 
     def passing(self, proposal: Proposal) -> bool:
