@@ -69,9 +69,15 @@ def publish(
     ] = None,
     history: Annotated[
         Optional[list[Path]],
-        typer.Option(help="An earlier release (folder, or file with --group), oldest first; once per release."),
+        typer.Option(
+            help="An earlier release (folder, or file whose columns are called as the table's), oldest first; once per "
+            "release. Or one history file (.toml)."
+        ),
     ] = None,
     group: Annotated[Optional[str], typer.Option(help="The column of groups in the files of --history.")] = None,
+    register: Annotated[
+        Optional[Path], typer.Option(help="Who is in earlier releases without ids: ids and exact quasi-identifiers.")
+    ] = None,
     strategy: Annotated[
         str, typer.Option(help="independent, history-guided, m-invariance or guarded.")
     ] = "independent",
@@ -198,7 +204,7 @@ def publish(
             "hierarchies": pairs("hierarchy", hierarchy), "criteria": CriteriaEntries.from_dict(limits),
             "population": population, "output": kind, "suppression_limit": suppress, "missing": missing,
             "limits": codings(coding), "cells": cells, "passes": passes, "plan": plan, "history": history or (),
-            "group": group,
+            "group": group, "register": None if register is None else str(register),
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
             "repair": repair, "hold_back": hold_back, "exposed": "accept" if accept_exposed else "refuse",
             "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,

@@ -17,16 +17,18 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.republishing.nudging import Change, Kin, Leak, Nudging, applied, helped
 from showthrough.republishing.people import People
 from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.readmitting import Readmitting
 from showthrough.republishing.repairs import merge
 from showthrough.republishing.search import Search
 from showthrough.republishing.standing import Standing
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
 
-ROUNDS = 60
+ROUNDS = 30
 STALE = 3  # rounds without progress after which whole groups are withheld
 PROGRESS = 0.98
 MERGES = 12
+TURNS = 2
 HOPS = 12
 
 
@@ -61,23 +63,25 @@ class Settling:
 
     def run(self, start: Proposal) -> tuple[Proposal, tuple[Remark, ...]] | None:
         """The proposal in a form that keeps criteria and policy, and what was done; None if nothing is left of it."""
-        steps: list[Remark] = []
         proposal = self._merged(start.numbered())
-        for _ in range(3):
-            nudged = self._nudged(proposal)
-            if nudged.price != proposal.price:
-                words = "changed counterfeits or records near persons over a limit, price {price}"
-                steps.append(Remark.of("nudged", words, price=nudged.price - proposal.price))
-            proposal = self._merged(nudged.numbered())
+        for _ in range(TURNS):
             if self._settled(proposal):
-                return proposal, tuple(steps)
-        held = proposal.held
-        last = self._withheld(proposal)
-        if last is None:
+                break
+            proposal = self._merged(self._nudged(proposal).numbered())
+        safe = proposal if self._settled(proposal) else self._withheld(proposal)
+        if safe is None:
             return None
-        if last.held > held:
-            steps.append(Remark.of("withheld", "withheld {records:record|records}", records=last.held - held))
-        return last, tuple(steps)
+        back = self.readmitting.run(safe, lambda: self.search.late, np.random.default_rng(self.search.guard.seed))
+        if back.cost < safe.cost and self._settled(back):
+            safe = back
+        words = "settled with {counterfeits:counterfeit|counterfeits} and {held:record|records} held back"
+        return safe, (Remark.of("settled", words, counterfeits=safe.counterfeits, held=safe.held),)
+
+    @cached_property
+    def readmitting(self) -> Readmitting:
+        """How withheld records come back."""
+        past = self.search.guard.past
+        return Readmitting(past, self.standing, self.nudging, self._leak, self.failing)
 
     def _settled(self, proposal: Proposal) -> bool:
         return self.search.satisfies(proposal) and not self.search.over(proposal).any()
@@ -131,7 +135,7 @@ class Settling:
 
     def _merged(self, proposal: Proposal) -> Proposal:
         """Groups that fail a criterion joined with their neighbours, as far as that goes."""
-        search, guard = self.search, self.search.guard
+        guard = self.search.guard
         for _ in range(MERGES):
             if not (proposal.group >= 0).any():
                 break

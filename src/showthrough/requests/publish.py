@@ -13,12 +13,12 @@ import polars as pl
 from showthrough.anonymizers.methods import METHODS
 from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import plan_file
+from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.policy.policy import Policy
 from showthrough.progress import Progress
 from showthrough.release import folder as folders
-from showthrough.release.reading import read_release
 from showthrough.release.release import Release
 from showthrough.report.origin import Origin
 from showthrough.report.publish import ComparisonContent, PublishContent, comparison_content, publish_content
@@ -26,6 +26,7 @@ from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.strategies_compared import compare
 from showthrough.requests.informed import known_from
+from showthrough.requests.past import PastFiles
 from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
@@ -68,6 +69,7 @@ class PublishRequest(Entries):
     plan: str | None = None
     history: tuple[str, ...] = ()
     group: str | None = None
+    register: str | None = None
     strategy: str = "independent"
     policy: Policy | None = None
     knowledge: tuple[str, ...] = ()
@@ -111,9 +113,14 @@ class PublishRequest(Entries):
         """Everything that is read."""
         named = (
             self.table, self.population, self.plan, self.prior,
-            *self.knowledge, *self.hierarchies.values(), *self.history,
+            *self.knowledge, *self.hierarchies.values(),
         )  # fmt: skip
-        return [Path(name) for name in named if name is not None]
+        return [*(Path(name) for name in named if name is not None), *self.past.files()]
+
+    @property
+    def past(self) -> PastFiles:
+        """The earlier releases."""
+        return PastFiles(self.history, self.id, self.sensitive, self.group, self.quasi, self.register, self.encoding)
 
     def arguments(self) -> dict[str, Any]:
         """What `anonymize` is called with, beside the table, the strategy and the policy."""
@@ -126,15 +133,8 @@ class PublishRequest(Entries):
             "limits": dict(self.limits),
             "domain": dict(self.domain) or None,
             "marginals": [(list(m.quasi), m.share) for m in self.marginals],
-            "history": [self._earlier(path) for path in self.history],
             "name": self.name or ("" if self.folder is None else Path(self.folder).name),
         }
-
-    def _earlier(self, path: str) -> Release:
-        """A release of the history: a folder knows its columns, a plain file has those of the table."""
-        if os.path.isdir(path):
-            return read_release(path)
-        return read_release(path, id=self.id, sensitive=self.sensitive, group=self.group, encoding=self.encoding)
 
 
 _AS_THEY_ARE = (
@@ -202,7 +202,9 @@ def run_publish(
         table, arguments = _read(request, tell)
         known = known_from(request.knowledge, request.prior)
         guard = {"strategy": request.strategy, "policy": request.policy, **known}
-        release = anonymize(table, **guard, progress=tell, **arguments)
+        history, unsure = request.past.load()
+        release = anonymize(table, **guard, progress=tell, history=history, **arguments)
+        release = _told_unsure(release, unsure)
         folder, made = None if request.folder is None else Path(request.folder), Origin.now(_told_of(request))
         result = PublishResult(request, release, folder, made)
         if before_writing is not None:
@@ -214,6 +216,15 @@ def run_publish(
         folders.put_link(unit, release, request.folder, text, wanted=request.link)
         unit.commit()
         return result
+
+
+def _told_unsure(release: Release, unsure: Mapping[str, int]) -> Release:
+    """The release with a word on persons whose group in an earlier release the register leaves open."""
+    words = (
+        "{persons:person|persons} of the register fit several groups of {release}: what it tells of them is left out."
+    )
+    more = [Remark.of("several groups", words, persons=n, release=name) for name, n in unsure.items()]
+    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, *more))) if more else release
 
 
 def _told_of(request: PublishRequest) -> list[Path]:
@@ -240,6 +251,7 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
     if request.id is None:
         raise FieldError("id", "is missing: strategies are compared by what they tell of persons.")
     table, arguments = _read(request, tell)
+    history = request.past.load()[0]
 
     def make(strategy: str) -> Release:
         policy = request.policy if strategy == "guarded" else None
@@ -248,11 +260,12 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
                 "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
             )
         known = known_from(request.knowledge, request.prior) if strategy == "guarded" else {}
-        return anonymize(table, strategy=strategy, policy=policy, **known, progress=tell.silent(), **arguments)
+        more = {**known, "history": history, "progress": tell.silent()}
+        return anonymize(table, strategy=strategy, policy=policy, **more, **arguments)
 
     found = compare(
         make,
-        arguments["history"],
+        history,
         table=table,
         id=request.id,
         limit=None if request.policy is None else request.policy.max_posterior,
