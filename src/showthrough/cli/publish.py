@@ -93,6 +93,10 @@ def publish(
     ] = "checked",
     repair: Annotated[str, typer.Option(help="History-guided: report, counterfeits, dissolve or hold.")] = "report",
     hold_back: Annotated[bool, typer.Option("--hold-back", help="Records may be held back.")] = False,
+    best_effort: Annotated[
+        bool,
+        typer.Option("--best-effort", help="Guard: where the policy cannot be kept, come near to it (exit code 1)."),
+    ] = False,
     accept_exposed: Annotated[
         bool, typer.Option("--accept-exposed", help="Guard: go on although earlier releases expose somebody.")
     ] = False,
@@ -206,8 +210,8 @@ def publish(
             "limits": codings(coding), "cells": cells, "passes": passes, "plan": plan, "history": history or (),
             "group": group, "register": None if register is None else str(register),
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
-            "repair": repair, "hold_back": hold_back, "exposed": "accept" if accept_exposed else "refuse",
-            "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
+            "repair": repair, "hold_back": hold_back, "best_effort": best_effort,
+            "exposed": "accept" if accept_exposed else "refuse", "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
             "accept_violations": accept_violations, "epsilon": epsilon, "delta": delta, "mechanism": mechanism,
             "neighbours": neighbours, "domain": domains(domain), "marginals": marginals(marginal),
             "seconds": seconds, "seed": seed, "name": name or "",

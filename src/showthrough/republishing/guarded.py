@@ -34,6 +34,8 @@ from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, guided
 from showthrough.republishing.tied import joint
 
+FRONT = 6  # attempts that a best effort tells of
+
 
 @dataclass(frozen=True, eq=False)
 class Guarded:
@@ -47,6 +49,7 @@ class Guarded:
     exposed: tuple[str, ...]  # ids that earlier releases expose
     told_more: int = 0  # how many of those this release makes more certain
     before: Posterior | None = None
+    front: tuple[tuple[int, Proposal], ...] = ()  # of a best effort: persons over a limit, and with what
 
 
 def guarded(guard: Guard, base: Proposal | None) -> Guarded:
@@ -56,6 +59,8 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     before = joint(past.history, changed=past.choice, known=past.known, progress=quiet) if past.history else None
     search = Search(guard, before, _exposed(guard, before), deadline)
     done = _searched(search, base)
+    if guard.best_effort and (done is None or done.proposal.cost[0]):
+        done = _nearest(search) or done
     if done is not None:
         return done
     raise refused(search, _holding_back(search, base))
@@ -116,7 +121,18 @@ def _holding_back(search: Search, base: Proposal | None) -> int | None:
     return None if done is None else done.proposal.held
 
 
-def _final(search: Search, one: Acceptable) -> Guarded | None:
+def _nearest(search: Search) -> Guarded | None:
+    """The release with the fewest persons over a limit that withholds little, and others that cost less."""
+    front = sorted((one for one in search.front if not one[1].cost[0] and search.satisfies(one[1])), key=lambda x: x[0])
+    for k, (_, proposal) in enumerate(front):
+        one = Acceptable(proposal.inhabited(), (Remark("effort", "best effort"),), 0.0, passing=False)
+        done = _final(search, one, strict=False)
+        if done is not None:
+            return replace(done, front=tuple(front[k : k + FRONT]))
+    return None
+
+
+def _final(search: Search, one: Acceptable, *, strict: bool = True) -> Guarded | None:
     """The release, judged by a full inference of its own; None if somebody is, or may be, over a limit after all."""
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)
@@ -124,7 +140,7 @@ def _final(search: Search, one: Acceptable) -> Guarded | None:
     quiet = guard.progress.silent()
     posterior = joint([*guard.past.history, release], changed=guard.past.choice, known=guard.past.known, progress=quiet)
     review = guard.policy.review(posterior, before, exposed=exposed)
-    if not review.holds or review.unsettled:
+    if strict and (not review.holds or review.unsettled):
         search.last = review
         return None
     more = _told_more(before, posterior, exposed)

@@ -47,6 +47,7 @@ class Guard:
     seconds: float
     criteria: Sequence[Any] = ()
     hold_back: bool = True
+    best_effort: bool = False  # where the policy cannot be kept, come as near as possible
     exposed: str = "refuse"  # or "accept": persons whom earlier releases expose do not count
     prefer: str = "lasting"  # or "useful": whatever loses least now
     progress: Progress = field(default_factory=Progress)
@@ -85,6 +86,7 @@ class Search:
     fewest: float = np.inf
     mildest: Proposal | None = None  # with the smallest probability of anybody's likeliest value
     largest: float = np.inf
+    front: list[tuple[int, Proposal]] = field(default_factory=list)  # persons over a limit, and with which proposal
     leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over in the nearest attempt
 
     @cached_property
@@ -101,6 +103,13 @@ class Search:
     def most(self) -> tuple[bool, int]:
         """What a further release may cost."""
         return min((one.proposal.cost for one in self.found), default=(True, self.guard.table.rows * 99))
+
+    def remember(self, persons: int, proposal: Proposal) -> None:
+        """Keep a proposal for a best effort, unless another has fewer persons over a limit and costs no more."""
+        if any(n <= persons and one.cost <= proposal.cost for n, one in self.front):
+            return
+        worse = [k for k, (n, one) in enumerate(self.front) if persons <= n and proposal.cost <= one.cost]
+        self.front = [(persons, proposal), *(one for k, one in enumerate(self.front) if k not in worse)]
 
     def repair(self, name: str, start: Proposal) -> None:
         """Bring a proposal into the policy, by several ways."""
@@ -294,6 +303,8 @@ class Search:
             self.guard.progress.check()
             found = self._over(proposal)
             self.asked = proposal, found
+            if found.any():
+                self.remember(found.sum(), proposal)
             if found.any() and found.sum() < self.fewest:
                 self.nearest, self.fewest = proposal, found.sum()
                 self.leaks = found.ids.filter(pl.Series(found.over))

@@ -76,6 +76,7 @@ class PublishRequest(Entries):
     prior: str | None = None
     repair: Literal["report", "counterfeits", "dissolve", "hold"] = "report"
     hold_back: bool = False
+    best_effort: bool = False
     exposed: Literal["refuse", "accept"] = "refuse"
     changed: Literal["refuse", "split"] = "refuse"
     prefer: Literal["lasting", "useful"] = "lasting"
@@ -139,7 +140,7 @@ class PublishRequest(Entries):
 
 _AS_THEY_ARE = (
     "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "cells", "passes", "plan", "repair",
-    "hold_back", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
+    "hold_back", "best_effort", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
     "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
 )  # fmt: skip
 
@@ -155,8 +156,9 @@ class PublishResult:
 
     @property
     def holds(self) -> bool:
-        """Whether every criterion holds."""
-        return all(check.holds for check in self.release.made.checks)
+        """Whether every criterion holds, and the policy of a guard."""
+        made = self.release.made
+        return all(check.holds for check in made.checks) and (made.guard is None or bool(made.guard.review.holds))
 
     @property
     def conclusive(self) -> bool:
