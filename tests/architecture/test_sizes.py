@@ -23,6 +23,7 @@ LONG_FUNCTIONS = {
 MANY_PARAMETERS = {
     **dict.fromkeys(COMMANDS, "a command with its options"),
     "cli.dp.account": "a command with its options",
+    "cli.making.make": "a command with its options",
     "attacks.least_knowledge.least_knowledge": "entry point: which statements, of whom, and how far to look",
     "release.reading.read_release": "entry point: the roles of every kind",
     "release.release.Release.bucketized": "entry point: the roles of the kind",

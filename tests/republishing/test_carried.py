@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from showthrough import FrequencyLDiversity, KAnonymity, Policy, Release, anonymize
-from showthrough.errors import PolicyError
+from showthrough.errors import InputError, PolicyError
 from showthrough.inference.infer import infer
 from showthrough.republishing.refill import Refill, solved
 from showthrough.republishing.tied import joint
@@ -40,8 +40,7 @@ def over(releases, limit):
 def test_there_is_an_answer_that_keeps_policy_and_criteria(seed, l, base):
     try:
         history, table, criteria = leaking(seed, l, base)
-    except Exception as problem:  # the table allows no such groups
-        assert "diversity" in str(problem)
+    except InputError:  # the table allows no such groups
         return
     exposed = over(history, 1 / l)
     release = guard(
@@ -147,5 +146,6 @@ def test_an_even_refill_moves_nobody_and_a_lopsided_one_is_mended():
     empty = Refill(*base, np.zeros(4, dtype=np.int64), 0.25, none)
     assert empty.over > 0.1
     found = solved(empty, most=4, slack=1e-5)
-    assert found is not None and found.over <= 1e-5
+    assert found is not None
+    assert found.over <= 1e-5
     assert found.price == 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typer
 
 from showthrough import __version__
-from showthrough.cli import attack, audit, check, ci, compare, demo, dp, explain, policy, publish, release
+from showthrough.cli import attack, audit, check, ci, compare, demo, dp, explain, making, policy, publish
 from showthrough.cli.listing import WithLists
 
 app = typer.Typer(
@@ -27,7 +27,7 @@ app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
 app.command("ci")(ci.ci)
 app.add_typer(policy.app, name="policy")
-app.add_typer(release.app, name="release")
+app.add_typer(making.app, name="release")
 app.add_typer(attack.app, name="attack")
 app.add_typer(dp.app, name="dp")
 

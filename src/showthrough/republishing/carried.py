@@ -41,6 +41,7 @@ class Carrying:
     seed: int
     thrift: bool = True  # whether records are withheld where that costs less than counterfeits
     failing: Callable[[Proposal], Flags] | None = None  # which groups of a proposal violate a criterion
+    late: Callable[[], bool] = lambda: False  # whether there is no time left to search
     plans: dict[int, Refill | None] = field(default_factory=dict)
 
     def proposal(self) -> Proposal:
@@ -122,6 +123,8 @@ class Carrying:
         sure = np.append(s.certain_person[gone], np.zeros(many.size - gone.size, dtype=bool))
         fill = np.maximum(fill - np.round(other[sure].sum(axis=0)).astype(np.int64), 0)
         start = Refill(rows, value, other, many, bound, gone_bound, fill, limit, np.zeros(here.size, dtype=bool))
+        if self.late():
+            return replace(start, limit=1.0)
         most = max(1, int(DEAR * here.size))
         for free, firsts in ((limit, (np.zeros_like(fill), fill)), (1.0, (fill,))):
             ways = [

@@ -24,16 +24,17 @@ from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import people
 from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
+from showthrough.republishing.brought_under import Settling
 from showthrough.republishing.carried import Carrying
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import refused
 from showthrough.republishing.search import Acceptable, Guard, Search
-from showthrough.republishing.settling import Settling
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, guided
 from showthrough.republishing.tied import joint
 
+PLANNING = 0.3  # share of the time after which old groups go on as they are
 FRONT = 6  # attempts that a best effort tells of
 
 
@@ -90,7 +91,16 @@ def _carried_on(search: Search) -> None:
     limit = guard.policy.max_posterior or 1 / guard.m
     standing = Standing.of(guard.table, guard.past, before)
     settling = Settling(search, standing, limit)
-    carrying = Carrying(guard.table, guard.past, standing, guard.m, limit, guard.seed, failing=settling.failing)
+    carrying = Carrying(
+        guard.table,
+        guard.past,
+        standing,
+        guard.m,
+        limit,
+        guard.seed,
+        failing=settling.failing,
+        late=lambda: time.monotonic() > search.began + guard.seconds * PLANNING,
+    )
     guard.progress.stage("carrying the past on")
     starts = [("what readers believe", carrying.proposal()), ("the last groups with counterfeits", _guided(guard))]
     for name, start in starts:

@@ -15,7 +15,7 @@ from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import plan_file
 from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criteria_entries import CriteriaEntries
-from showthrough.errors import FieldError, FileError, InputError
+from showthrough.errors import FieldError, FileError, InputError, PolicyError
 from showthrough.policy.policy import Policy
 from showthrough.progress import Progress
 from showthrough.release import folder as folders
@@ -25,8 +25,8 @@ from showthrough.report.publish import ComparisonContent, PublishContent, compar
 from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.strategies_compared import compare
+from showthrough.requests.earlier_files import PastFiles
 from showthrough.requests.informed import known_from
-from showthrough.requests.past import PastFiles
 from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
@@ -144,6 +144,8 @@ _AS_THEY_ARE = (
     "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
 )  # fmt: skip
 
+_ANYTHING = {"hold_back": True, "exposed": "accept", "best_effort": True}  # so that a comparison has a guarded release
+
 
 @dataclass(frozen=True, eq=False)
 class PublishResult:
@@ -254,6 +256,7 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
         raise FieldError("id", "is missing: strategies are compared by what they tell of persons.")
     table, arguments = _read(request, tell)
     history = request.past.load()[0]
+    refused: dict[str, str] = {}
 
     def make(strategy: str) -> Release:
         policy = request.policy if strategy == "guarded" else None
@@ -262,8 +265,12 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
                 "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
             )
         known = known_from(request.knowledge, request.prior) if strategy == "guarded" else {}
-        more = {**known, "history": history, "progress": tell.silent()}
-        return anonymize(table, strategy=strategy, policy=policy, **more, **arguments)
+        more = {**arguments, **known, "history": history, "progress": tell.silent(), "policy": policy}
+        try:
+            return anonymize(table, strategy=strategy, **more)
+        except PolicyError as problem:
+            refused[strategy] = f"As asked it is refused: {problem.shareable} Shown is the best effort."
+            return anonymize(table, strategy=strategy, **more | _ANYTHING)
 
     found = compare(
         make,
@@ -274,6 +281,8 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
         changed=request.changed,
         progress=tell,
     )
+    told = pl.col("strategy").replace_strict(refused, default=None, return_dtype=pl.String)
+    found = found.with_columns(pl.coalesce(told, "remark").alias("remark")) if refused else found
     return CompareResult(request, found, Origin.now(request.files()))
 
 
