@@ -33,6 +33,7 @@ MANY_PARAMETERS = {
     "cli.dp.account": "a command with its options",
     "cli.ledger.add": "a command with its options",
     "ledger.ledger.Ledger.gate": "entry point: those of audit",
+    "cli.making.make": "a command with its options",
     "attacks.least_knowledge.least_knowledge": "entry point: which statements, of whom, and how far to look",
     "release.reading.read_release": "entry point: the roles of every kind",
     "release.release.Release.bucketized": "entry point: the roles of the kind",

@@ -41,8 +41,8 @@ FLAGS = [
     "--sarif", "--markdown", "--preset", "--history",
 ]  # fmt: skip
 BARE = [
-    "--dry-run", "--quiet", "--overwrite", "--hold-back", "--accept-exposed", "--accept-violations", "--floor",
-    "--merge-overlaps", "--enhanced", "--link", "--raw", "--unknown",
+    "--dry-run", "--quiet", "--overwrite", "--hold-back", "--best-effort", "--accept-exposed", "--accept-violations",
+    "--floor", "--merge-overlaps", "--enhanced", "--link", "--raw", "--unknown",
 ]  # fmt: skip
 _NANOSECONDS = pl.Datetime("ns")
 OPEN = (

@@ -13,6 +13,7 @@ from tests.republishing.changing import raw_tables
 ROLES = {"id": "id", "sensitive": "value", "quasi": ["age", "zip"]}
 STAGES = [
     "reading the table",
+    "carrying the past on",
     "guarding m-invariance",
     "guarding the proposal",
     "final inference",

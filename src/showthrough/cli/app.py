@@ -21,6 +21,7 @@ from showthrough.cli import (
     explain,
     gate,
     ledger,
+    making,
     policy,
     publish,
     reproduce,
@@ -45,6 +46,7 @@ app.command("gate")(gate.gate)
 app.command("ci")(ci.ci)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(policy.app, name="policy")
+app.add_typer(making.app, name="release")
 app.add_typer(attack.app, name="attack")
 app.add_typer(dp.app, name="dp")
 app.add_typer(data.app, name="data")

@@ -69,7 +69,10 @@ def publish(
     ] = None,
     history: Annotated[
         Optional[list[Path]],
-        typer.Option(help="An earlier release (folder, or file with --group), oldest first; once per release."),
+        typer.Option(
+            help="An earlier release (folder, or file whose columns are called as the table's), oldest first; once per "
+            "release. Or one history file (.toml)."
+        ),
     ] = None,
     group: Annotated[Optional[str], typer.Option(help="The column of groups in the files of --history.")] = None,
     ledger: Annotated[
@@ -85,6 +88,9 @@ def publish(
     ] = None,
     key_file: options.KeyFile = None,
     wait: options.Wait = 600.0,
+    register: Annotated[
+        Optional[Path], typer.Option(help="Who is in earlier releases without ids: ids and exact quasi-identifiers.")
+    ] = None,
     strategy: Annotated[
         str, typer.Option(help="independent, history-guided, m-invariance or guarded.")
     ] = "independent",
@@ -100,6 +106,10 @@ def publish(
     ] = "checked",
     repair: Annotated[str, typer.Option(help="History-guided: report, counterfeits, dissolve or hold.")] = "report",
     hold_back: Annotated[bool, typer.Option("--hold-back", help="Records may be held back.")] = False,
+    best_effort: Annotated[
+        bool,
+        typer.Option("--best-effort", help="Guard: where the policy cannot be kept, come near to it (exit code 1)."),
+    ] = False,
     accept_exposed: Annotated[
         bool, typer.Option("--accept-exposed", help="Guard: go on although earlier releases expose somebody.")
     ] = False,
@@ -221,10 +231,11 @@ def publish(
             "hierarchies": pairs("hierarchy", hierarchy), "criteria": CriteriaEntries.from_dict(limits),
             "population": population, "output": kind, "suppression_limit": suppress, "missing": missing,
             "limits": codings(coding), "cells": cells, "passes": passes, "plan": plan, "history": history or (),
-            "group": group,
+            "group": group, "register": None if register is None else str(register),
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
-            "repair": repair, "hold_back": hold_back, "exposed": "accept" if accept_exposed else "refuse",
-            "changed": changed, "prefer": prefer, "merge_overlaps": merge_overlaps,
+            "repair": repair, "hold_back": hold_back, "best_effort": best_effort,
+            "exposed": "accept" if accept_exposed else "refuse", "changed": changed, "prefer": prefer,
+            "merge_overlaps": merge_overlaps,
             "accept_violations": accept_violations, "epsilon": epsilon, "delta": delta, "mechanism": mechanism,
             "neighbours": neighbours, "domain": domains(domain), "marginals": marginals(marginal),
             "seconds": seconds, "seed": seed, "name": name or "",

@@ -72,7 +72,8 @@ class PublishContent:
         known = (
             "The criteria hold." if self.conclusive else "The time left open whether the policy holds for everybody."
         )
-        return failing or known
+        over = next((str(one) for one in self.remarks if one.kind == "verdict" and not self.holds), None)
+        return failing or over or known
 
     def as_json(self) -> dict[str, Any]:
         """The object that is written as JSON; its schema is publish.schema.json."""
@@ -127,7 +128,7 @@ def publish_content(release: Release, *, folder: Path | None, audience: str) -> 
         link=str(link) if link is not None and link.exists() else None,
         exposed=len(made.exposed),
         exposed_ids=tuple(made.exposed) if audience == "internal" else None,
-        holds=all(check.holds for check in made.checks),
+        holds=all(check.holds for check in made.checks) and (made.guard is None or bool(made.guard.review.holds)),
         conclusive=made.guard is None or bool(made.guard.review.conclusive),
         audience=audience,
     )

@@ -58,6 +58,7 @@ def anonymize(
     changed: str = "refuse",
     repair: str = "report",
     hold_back: bool = False,
+    best_effort: bool = False,
     exposed: str = "refuse",
     prefer: str = "lasting",
     merge_overlaps: bool = False,
@@ -91,7 +92,8 @@ def anonymize(
     keeps everybody's values; "guarded" repairs what the method proposes until the joint posterior keeps
     ``policy``, in at most ``seconds``, against readers with the ``knowledge`` and ``prior`` of `infer`.
     ``changed`` says what to do with persons whose value changed, ``hold_back`` whether records may be held back,
-    ``exposed`` whether to go on ("accept") where earlier
+    ``best_effort`` whether to come as near to the policy as possible where it cannot be kept (``made`` says by how
+    much it fails), ``exposed`` whether to go on ("accept") where earlier
     releases put somebody over a limit already. The guard prefers "lasting" groups, whose values all
     differ, so that next releases stay possible; "useful" takes what loses least now. For generalized
     output ``made.notes`` tells how many persons exceed the limit for readers who locate them by
@@ -157,6 +159,7 @@ def anonymize(
             changed=changed,
             repair=repair,
             hold_back=hold_back,
+            best_effort=best_effort,
             exposed=exposed,
             prefer=prefer,
             merge_overlaps=merge_overlaps,

@@ -21,7 +21,7 @@ from showthrough.register.reader import Reader
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.tied import joint, reader_of, tied_proposal
-from showthrough.table.arrays import Codes, Ints
+from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
 
@@ -94,6 +94,15 @@ class Drafts:
         """Whether the criteria hold for the release that the proposal makes."""
         counted = counts_of(self.past, proposal)
         return all(criterion.check(counted).holds for criterion in criteria)
+
+    def failing(self, proposal: Proposal, criteria: Sequence[Any]) -> Flags:
+        """[groups] where a criterion does not hold."""
+        counted = counts_of(self.past, proposal)
+        found = np.zeros(counted.counts.groups, dtype=bool)
+        for criterion in criteria:
+            ready = criterion.fitted(counted)
+            found |= ~ready.met(ready.level(counted.counts))
+        return found
 
 
 def counts_of(past: Past, proposal: Proposal) -> Counted:

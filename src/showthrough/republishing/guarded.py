@@ -24,12 +24,18 @@ from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import people
 from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
+from showthrough.republishing.brought_under import Settling
+from showthrough.republishing.carried import Carrying
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import refused
 from showthrough.republishing.search import Acceptable, Guard, Search
-from showthrough.republishing.strategies import by_signature
+from showthrough.republishing.standing import Standing
+from showthrough.republishing.strategies import by_signature, guided
 from showthrough.republishing.tied import joint
+
+PLANNING = 0.3  # share of the time after which old groups go on as they are
+FRONT = 6  # attempts that a best effort tells of
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +50,7 @@ class Guarded:
     exposed: tuple[str, ...]  # ids that earlier releases expose
     told_more: int = 0  # how many of those this release makes more certain
     before: Posterior | None = None
+    front: tuple[tuple[int, Proposal], ...] = ()  # of a best effort: persons over a limit, and with what
 
 
 def guarded(guard: Guard, base: Proposal | None) -> Guarded:
@@ -53,6 +60,8 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     before = joint(past.history, changed=past.choice, known=past.known, progress=quiet) if past.history else None
     search = Search(guard, before, _exposed(guard, before), deadline)
     done = _searched(search, base)
+    if guard.best_effort and (done is None or done.proposal.cost[0]):
+        done = _nearest(search) or done
     if done is not None:
         return done
     raise refused(search, _holding_back(search, base))
@@ -60,6 +69,7 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
 
 def _searched(search: Search, base: Proposal | None) -> Guarded | None:
     guard = search.guard
+    _carried_on(search)
     for name, start in (("m-invariance", _whole(guard)), ("the proposal", base)):
         if start is None:
             search.tried[f"{name} (which this table does not allow)"] = None
@@ -73,6 +83,44 @@ def _searched(search: Search, base: Proposal | None) -> Guarded | None:
     return None
 
 
+def _carried_on(search: Search) -> None:
+    """The release that goes on with what readers believe, and history-guided groups, settled; if there is a past."""
+    guard, before = search.guard, search.before
+    if before is None or guard.past.choice == "split" or not guard.hold_back:
+        return
+    limit = guard.policy.max_posterior or 1 / guard.m
+    standing = Standing.of(guard.table, guard.past, before)
+    settling = Settling(search, standing, limit)
+    carrying = Carrying(
+        guard.table,
+        guard.past,
+        standing,
+        guard.m,
+        limit,
+        guard.seed,
+        failing=settling.failing,
+        late=lambda: time.monotonic() > search.began + guard.seconds * PLANNING,
+    )
+    guard.progress.stage("carrying the past on")
+    starts = [("what readers believe", carrying.proposal()), ("the last groups with counterfeits", _guided(guard))]
+    for name, start in starts:
+        if start is None or (search.late and search.found):
+            continue
+        search.tried[f"carrying on {name}"] = None
+        done = settling.run(start)
+        if done is not None:
+            step = Remark.of("start", "carried on {what}", what=name)
+            search.keep(done[0], (step, *done[1]))
+
+
+def _guided(guard: Guard) -> Proposal | None:
+    """History-guided with counterfeits, if the last groups can go on."""
+    try:
+        return guided(guard.past, guard.m, repair="counterfeits", seed=guard.seed)[0].inhabited()
+    except InputError:
+        return None
+
+
 def _holding_back(search: Search, base: Proposal | None) -> int | None:
     """How many records a release holds back that keeps the policy, if that was not allowed, helps and is found."""
     guard = search.guard
@@ -83,7 +131,18 @@ def _holding_back(search: Search, base: Proposal | None) -> int | None:
     return None if done is None else done.proposal.held
 
 
-def _final(search: Search, one: Acceptable) -> Guarded | None:
+def _nearest(search: Search) -> Guarded | None:
+    """The release with the fewest persons over a limit that withholds little, and others that cost less."""
+    front = sorted((one for one in search.front if not one[1].cost[0] and search.satisfies(one[1])), key=lambda x: x[0])
+    for k, (_, proposal) in enumerate(front):
+        one = Acceptable(proposal.inhabited(), (Remark("effort", "best effort"),), 0.0, passing=False)
+        done = _final(search, one, strict=False)
+        if done is not None:
+            return replace(done, front=tuple(front[k : k + FRONT]))
+    return None
+
+
+def _final(search: Search, one: Acceptable, *, strict: bool = True) -> Guarded | None:
     """The release, judged by a full inference of its own; None if somebody is, or may be, over a limit after all."""
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)
@@ -91,7 +150,7 @@ def _final(search: Search, one: Acceptable) -> Guarded | None:
     quiet = guard.progress.silent()
     posterior = joint([*guard.past.history, release], changed=guard.past.choice, known=guard.past.known, progress=quiet)
     review = guard.policy.review(posterior, before, exposed=exposed)
-    if not review.holds or review.unsettled:
+    if strict and (not review.holds or review.unsettled):
         search.last = review
         return None
     more = _told_more(before, posterior, exposed)

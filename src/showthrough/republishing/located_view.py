@@ -34,7 +34,7 @@ from showthrough.table.frames import one_kind, scalar
 from showthrough.table.ragged import owners
 
 ROUNDS = 30
-MOST = 2000  # pairs (person, group that it fits) that are inferred from without being asked to
+MOST = 1_000_000  # pairs (person, group that it fits) that are inferred from without being asked to
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,8 @@ from showthrough.release.roles import make_roles
 from showthrough.republishing.past import Past
 from showthrough.table.arrays import Codes, Ints
 
+MOST_HELD = 0.1  # share of the records; beyond it a release is hardly one of the table
+
 
 def _none() -> Codes:
     return np.empty(0, dtype=np.int32)
@@ -52,12 +54,28 @@ class Proposal:
         """Counterfeits and records held back together."""
         return self.counterfeits + self.held
 
+    @property
+    def cost(self) -> tuple[bool, int]:
+        """What is compared: whether too many records are held back to call it a release, then the price."""
+        return self.held > MOST_HELD * self.group.size, self.price
+
     def numbered(self) -> Proposal:
         """The same with groups 0, 1, …"""
         used = np.unique(np.concatenate([self.group[self.group >= 0], self.counterfeit_group]))
         number = np.full(int(used.max(initial=-1)) + 2, -1, dtype=np.int32)
         number[used] = np.arange(used.size)
         return Proposal(number[self.group], number[self.counterfeit_group], self.counterfeit_value, self.remarks)
+
+    def inhabited(self) -> Proposal:
+        """The same without groups of counterfeits alone, which are about nobody."""
+        real = np.zeros(
+            1 + max(int(self.group.max(initial=-1)), int(self.counterfeit_group.max(initial=-1))), dtype=bool
+        )
+        real[self.group[self.group >= 0]] = True
+        kept = real[self.counterfeit_group]
+        return replace(
+            self, counterfeit_group=self.counterfeit_group[kept], counterfeit_value=self.counterfeit_value[kept]
+        ).numbered()
 
     def loss(self, table: Table) -> float:
         """What readers lose, in records: NCP of the rows; a counterfeit or a record held back is one lost record."""

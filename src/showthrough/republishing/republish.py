@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -25,11 +25,14 @@ from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.guarded import Guarded, guarded
+from showthrough.republishing.least_price import least_price
 from showthrough.republishing.located_view import MOST, LocatedView, located_view, without_overlaps
+from showthrough.republishing.nudging import Kin
 from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
 from showthrough.republishing.search import Guard
+from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, departed, guided, spent, values_per_group, values_wanted
 from showthrough.republishing.tied import joint, tied_proposal
 from showthrough.table.frozen import Frozen
@@ -54,6 +57,7 @@ class Choices:
     progress: Progress
     merge_overlaps: bool = False
     prefer: str = "lasting"
+    best_effort: bool = False
     accept: bool = False  # return a release that violates a criterion
     known: Mapping[str, Any] = field(default_factory=Frozen)  # what the reader knows, as `infer` takes it
 
@@ -102,6 +106,8 @@ class _Making:
             told.append(here.beside(there))
         told += [_step(step, len(list(same))) for step, same in groupby(outcome.steps)]
         told.append(_verdict(outcome))
+        told += [self.tried(persons, one) for persons, one in outcome.front]
+        told += self.least(outcome)
         if not outcome.review.conclusive:
             words = "Inconclusive: {undecided:pair is|pairs are} undecided over whole values."
             told.append(Remark.of("inconclusive", words, undecided=outcome.review.undecided))
@@ -115,6 +121,26 @@ class _Making:
             review, posterior = self.reviewed(proposal, outcome)
             outcome = replace(outcome, release=release, proposal=proposal, review=review, posterior=posterior)
         return self.done(release, proposal, told, began, exposed=outcome.exposed, guard=outcome)
+
+    def tried(self, persons: int, proposal: Proposal) -> Remark:
+        """What an attempt of a best effort costs, and how many it leaves over a limit."""
+        cost = price(self.table, self.past, proposal, kind=self.choices.kind)
+        words = "Best effort: {over:person|persons} over a limit, {withheld} withheld, {counterfeits} counterfeits"
+        words += "" if cost.query_error is None else ", counting queries off by {query_error:.1%}"
+        return Remark.of("effort", f"{words}.", over=persons, **asdict(cost))
+
+    def least(self, outcome: Guarded) -> list[Remark]:
+        """What any release takes that keeps a limit on the posterior, beside what this one takes."""
+        limit, paid = limits_of(self.choices.policy).max_posterior, outcome.proposal.price
+        if limit is None or outcome.before is None or self.past.choice == "split" or self.past.known or not paid:
+            return []
+        standing = Standing.of(self.table, self.past, outcome.before)
+        kin = Kin.of(self.past, outcome.before)
+        found = least_price(self.past, standing, kin, limit, seconds=min(30.0, self.choices.seconds))
+        if found is None:
+            return []
+        words = "Any release within the limit takes at least {least} counterfeits or withheld records, this one {paid}."
+        return [Remark.of("least", words, least=found, paid=paid)]
 
     def m_invariant(self, began: float) -> Release:
         """Everybody keeps the values of the group."""
@@ -131,6 +157,7 @@ class _Making:
         """The last groups go on; who left and can be told from that is listed."""
         l = values_per_group(self.choices.criteria, self.choices.strategy)
         proposal, at_risk = guided(self.past, l, repair=self.choices.repair, seed=self.choices.seed)
+        proposal = proposal.inhabited()
         ids = departed(self.past, self.table, at_risk)
         return self.done(self.publish(proposal), proposal, proposal.remarks, began, exposed=ids)
 
@@ -243,6 +270,10 @@ def _step(step: Remark, times: int) -> Remark:
 
 def _verdict(outcome: Guarded) -> Remark:
     words = "The policy holds for everybody: {certificate}."
+    if not outcome.review.holds:
+        over = outcome.review.breaches["id"].n_unique()
+        words = "The policy does not hold: {over:person is|persons are} over a limit."
+        return Remark.of("verdict", words, over=over, exposed=len(outcome.exposed))
     if outcome.exposed:
         more = "; this release tells more of {told_more} of them" if outcome.told_more else ""
         words = f"The policy holds for everybody but {{exposed:person|persons}} whom earlier releases expose{more}: "
@@ -275,6 +306,7 @@ def _guard(table: Table, past: Past, choices: Choices, publish: Callable[[Propos
         choices.seconds,
         criteria=choices.criteria,
         hold_back=choices.hold_back,
+        best_effort=choices.best_effort,
         exposed=choices.exposed,
         prefer=choices.prefer,
         progress=choices.progress,

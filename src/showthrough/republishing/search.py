@@ -47,6 +47,7 @@ class Guard:
     seconds: float
     criteria: Sequence[Any] = ()
     hold_back: bool = True
+    best_effort: bool = False  # where the policy cannot be kept, come as near as possible
     exposed: str = "refuse"  # or "accept": persons whom earlier releases expose do not count
     prefer: str = "lasting"  # or "useful": whatever loses least now
     progress: Progress = field(default_factory=Progress)
@@ -85,6 +86,7 @@ class Search:
     fewest: float = np.inf
     mildest: Proposal | None = None  # with the smallest probability of anybody's likeliest value
     largest: float = np.inf
+    front: list[tuple[int, Proposal]] = field(default_factory=list)  # persons over a limit, and with which proposal
     leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over in the nearest attempt
 
     @cached_property
@@ -98,9 +100,16 @@ class Search:
         return time.monotonic() > self.deadline
 
     @property
-    def most(self) -> int:
-        """Counterfeits and withheld records that a further release may cost."""
-        return min((one.proposal.price for one in self.found), default=self.guard.table.rows * 2)
+    def most(self) -> tuple[bool, int]:
+        """What a further release may cost."""
+        return min((one.proposal.cost for one in self.found), default=(True, self.guard.table.rows * 99))
+
+    def remember(self, persons: int, proposal: Proposal) -> None:
+        """Keep a proposal for a best effort, unless another has fewer persons over a limit and costs no more."""
+        if any(n <= persons and one.cost <= proposal.cost for n, one in self.front):
+            return
+        worse = [k for k, (n, one) in enumerate(self.front) if persons <= n and proposal.cost <= one.cost]
+        self.front = [(persons, proposal), *(one for k, one in enumerate(self.front) if k not in worse)]
 
     def repair(self, name: str, start: Proposal) -> None:
         """Bring a proposal into the policy, by several ways."""
@@ -142,10 +151,10 @@ class Search:
         for proposal, step in way:
             told.append(step)
             over = self.over(proposal)
-            if proposal.price <= self.most and not over.any():
+            if proposal.cost <= self.most and not over.any():
                 self.keep(proposal, tuple(told))
                 return
-            if self.late or proposal.price > self.most:
+            if self.late or proposal.cost > self.most:
                 return
 
     def by_single_moves(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, Remark]]:
@@ -223,8 +232,8 @@ class Search:
         if dropped:
             words = "dropped {counterfeits:counterfeit|counterfeits} that no limit needs"
             steps = (*steps, Remark.of("dropped", words, counterfeits=dropped))
-        self.found = [one for one in self.found if one.proposal.price <= fitted.price]
-        if fitted.price <= self.most:
+        self.found = [one for one in self.found if one.proposal.cost <= fitted.cost]
+        if fitted.cost <= self.most:
             self.found.append(Acceptable(fitted, steps, fitted.loss(self.guard.table), self.passing(fitted)))
 
     def passing(self, proposal: Proposal) -> bool:
@@ -294,6 +303,8 @@ class Search:
             self.guard.progress.check()
             found = self._over(proposal)
             self.asked = proposal, found
+            if found.any():
+                self.remember(found.sum(), proposal)
             if found.any() and found.sum() < self.fewest:
                 self.nearest, self.fewest = proposal, found.sum()
                 self.leaks = found.ids.filter(pl.Series(found.over))

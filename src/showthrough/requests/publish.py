@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,8 +14,9 @@ import polars as pl
 from showthrough.anonymizers.methods import METHODS
 from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import plan_file
+from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criteria_entries import CriteriaEntries
-from showthrough.errors import FieldError, FileError, InputError
+from showthrough.errors import FieldError, FileError, InputError, PolicyError
 from showthrough.ledger.gate import Gate, Hearing
 from showthrough.ledger.ledger import Ledger
 from showthrough.ledger.parcel import Parcel
@@ -32,6 +33,7 @@ from showthrough.report.publish import ComparisonContent, PublishContent, compar
 from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.strategies import STRATEGIES
 from showthrough.republishing.strategies_compared import compare
+from showthrough.requests.earlier_files import PastFiles
 from showthrough.requests.informed import known_from
 from showthrough.requests.ledger import LedgerRequest
 from showthrough.storage.unit import Unit
@@ -77,12 +79,14 @@ class PublishRequest(Entries):
     plan: str | None = None
     history: tuple[str, ...] = ()
     group: str | None = None
+    register: str | None = None
     strategy: str = "independent"
     policy: Policy | None = None
     knowledge: tuple[str, ...] = ()
     prior: str | None = None
     repair: Literal["report", "counterfeits", "dissolve", "hold"] = "report"
     hold_back: bool = False
+    best_effort: bool = False
     exposed: Literal["refuse", "accept"] = "refuse"
     changed: Literal["refuse", "split"] = "refuse"
     prefer: Literal["lasting", "useful"] = "lasting"
@@ -133,15 +137,17 @@ class PublishRequest(Entries):
         """Everything that is read."""
         named = (
             self.table, self.population, self.plan, self.prior, self.gate,
-            *self.knowledge, *self.hierarchies.values(), *self.history,
+            *self.knowledge, *self.hierarchies.values(),
         )  # fmt: skip
-        return [Path(name) for name in named if name is not None]
+        return [*(Path(name) for name in named if name is not None), *self.past.files()]
 
-    def arguments(self, history: Sequence[Release] | None = None) -> dict[str, Any]:
-        """What `anonymize` is called with, beside the table, the strategy and the policy.
+    @property
+    def past(self) -> PastFiles:
+        """The earlier releases."""
+        return PastFiles(self.history, self.id, self.sensitive, self.group, self.quasi, self.register, self.encoding)
 
-        ``history`` stands instead of the releases that are named.
-        """
+    def arguments(self) -> dict[str, Any]:
+        """What `anonymize` is called with, beside the table, the history, the strategy and the policy."""
         trees = {c: Hierarchy.read(file) for c, file in self.hierarchies.items()}
         people = None if self.population is None else read_table(self.population, encoding=self.encoding)
         return {
@@ -151,22 +157,17 @@ class PublishRequest(Entries):
             "limits": dict(self.limits),
             "domain": dict(self.domain) or None,
             "marginals": [(list(m.quasi), m.share) for m in self.marginals],
-            "history": [self._earlier(path) for path in self.history] if history is None else list(history),
             "name": self.name or ("" if self.folder is None else Path(self.folder).name),
         }
-
-    def _earlier(self, path: str) -> Release:
-        """A release of the history: a folder knows its columns, a plain file has those of the table."""
-        if os.path.isdir(path):
-            return read_release(path)
-        return read_release(path, id=self.id, sensitive=self.sensitive, group=self.group, encoding=self.encoding)
 
 
 _AS_THEY_ARE = (
     "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "cells", "passes", "plan", "repair",
-    "hold_back", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
+    "hold_back", "best_effort", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
     "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
 )  # fmt: skip
+
+_ANYTHING = {"hold_back": True, "exposed": "accept", "best_effort": True}  # so that a comparison has a guarded release
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +182,9 @@ class PublishResult:
 
     @property
     def holds(self) -> bool:
-        """Whether every criterion holds."""
-        return all(check.holds for check in self.release.made.checks)
+        """Whether every criterion holds, and the policy of a guard."""
+        made = self.release.made
+        return all(check.holds for check in made.checks) and (made.guard is None or bool(made.guard.review.holds))
 
     @property
     def conclusive(self) -> bool:
@@ -228,12 +230,12 @@ def run_publish(
     with Unit() as unit, contextlib.ExitStack() as stack:
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
         ledger = None if request.ledger is None else stack.enter_context(request.ledger.open(waiting))
-        table, arguments = _read(request, tell, ledger)
+        table, arguments, unsure = _read(request, tell, ledger)
         known_ones = {release.fingerprint() for release in arguments["history"]}
         arguments["history"] += [one for one in _replaced(request) if one.fingerprint() not in known_ones]
         known = known_from(request.knowledge, request.prior)
         guard = {"strategy": request.strategy, "policy": request.policy, **known}
-        release = anonymize(table, **guard, progress=tell, **arguments)
+        release = _told_unsure(anonymize(table, **guard, progress=tell, **arguments), unsure)
         folder, made = None if request.folder is None else Path(request.folder), Origin.now(_told_of(request))
         result = PublishResult(request, release, folder, made)
         if request.folder is None or home is None:
@@ -289,6 +291,15 @@ def _published(
     return result
 
 
+def _told_unsure(release: Release, unsure: Mapping[str, int]) -> Release:
+    """The release with a word on persons whose group in an earlier release the register leaves open."""
+    words = (
+        "{persons:person|persons} of the register fit several groups of {release}: what it tells of them is left out."
+    )
+    more = [Remark.of("several groups", words, persons=n, release=name) for name, n in unsure.items()]
+    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, *more))) if more else release
+
+
 def _told_of(request: PublishRequest) -> list[Path]:
     """The files whose hashes are told: not that of a table of which nothing but noisy counts may be known."""
     return [f for f in request.files() if request.method != DP_COUNTS or f != Path(request.table)]
@@ -326,7 +337,8 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
     if request.id is None:
         raise FieldError("id", "is missing: strategies are compared by what they tell of persons.")
     with contextlib.nullcontext() if request.ledger is None else request.ledger.open() as ledger:
-        table, arguments = _read(request, tell, ledger)
+        table, arguments, _ = _read(request, tell, ledger)
+    history, refused = arguments.pop("history"), dict[str, str]()
 
     def make(strategy: str) -> Release:
         policy = request.policy if strategy == "guarded" else None
@@ -335,24 +347,36 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
                 "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
             )
         known = known_from(request.knowledge, request.prior) if strategy == "guarded" else {}
-        return anonymize(table, strategy=strategy, policy=policy, **known, progress=tell.silent(), **arguments)
+        more = {**arguments, **known, "history": history, "progress": tell.silent(), "policy": policy}
+        try:
+            return anonymize(table, strategy=strategy, **more)
+        except PolicyError as problem:
+            refused[strategy] = f"As asked it is refused: {problem.shareable} Shown is the best effort."
+            return anonymize(table, strategy=strategy, **more | _ANYTHING)
 
     found = compare(
         make,
-        arguments["history"],
+        history,
         table=table,
         id=request.id,
         limit=None if request.policy is None else request.policy.max_posterior,
         changed=request.changed,
         progress=tell,
     )
+    told = pl.col("strategy").replace_strict(refused, default=None, return_dtype=pl.String)
+    found = found.with_columns(pl.coalesce(told, "remark").alias("remark")) if refused else found
     return CompareResult(request, found, Origin.now(request.files()))
 
 
-def _read(request: PublishRequest, tell: Progress, ledger: Ledger | None) -> tuple[pl.DataFrame, dict[str, Any]]:
+def _read(
+    request: PublishRequest, tell: Progress, ledger: Ledger | None
+) -> tuple[pl.DataFrame, dict[str, Any], dict[str, int]]:
+    """The table, what `anonymize` is called with, and how many persons fit several groups of which earlier release."""
     tell.stage("reading")
     table = read_table(request.table, encoding=request.encoding)
-    return table, request.arguments(None if ledger is None else _remembered(ledger, table, request.id))
+    remembered = None if ledger is None else _remembered(ledger, table, request.id)
+    history, unsure = request.past.load(remembered, named_persons=request.method != DP_COUNTS)
+    return table, {**request.arguments(), "history": history}, unsure
 
 
 def _remembered(ledger: Ledger, table: pl.DataFrame, id: str | None) -> list[Release]:

@@ -1,0 +1,41 @@
+"""Releases without ids beside a register: who is in which group, as far as only one group fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from showthrough.errors import ReleaseError
+from showthrough.register.locating import locate
+from showthrough.register.register import Register
+from showthrough.release.counterfeits import per_group
+from showthrough.release.release import Release
+from showthrough.table.ragged import owners
+
+
+def named(release: Release, name: str, register: Register | None) -> tuple[Release, int]:
+    """The release with a link to the persons of a register who fit one of its groups; and how many fit several.
+
+    A release with ids, with a private link or of noisy counts stays as it is. Who fits several groups, or shares one
+    with more persons than it has members, is tied to none: those seats are somebody's whom nobody knows.
+    """
+    if release.roles.id is not None or release.link is not None or release.noise is not None:
+        return release, 0
+    if register is None:
+        raise ReleaseError(
+            f"{name} publishes no ids and has no private link beside it: name a register (register=), or give the "
+            "folder that it was published with.",
+            parameters=("register",),
+        )
+    found = locate(release, name, register).candidates
+    fits = np.diff(found.start)
+    alone = fits[owners(found.start)] == 1
+    person, group = owners(found.start)[alone], np.asarray(found.group)[alone].astype(np.int64)
+    members = release.size.to_numpy() - per_group(release.counterfeits, release.labels).to_numpy()
+    crowd = np.bincount(group, minlength=members.size)
+    room = crowd <= members
+    person, group = person[room[group]], group[room[group]]
+    others = np.repeat(np.arange(members.size), members - np.where(room, crowd, 0))
+    ids = [*register.ids.gather(person).cast(pl.String), *(f"{name}, unnamed {k + 1}" for k in range(others.size))]
+    link = pl.DataFrame({"id": ids, "group": release.labels.gather(np.concatenate([group, others]))})
+    return release.with_link(link), int((fits > 1).sum() + crowd[~room].sum())

@@ -1,0 +1,100 @@
+"""The earlier releases of a publish: folders, plain files with roles, or a history file.
+
+Persons are found by id, by the private link beside a folder, or by a register.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from showthrough.errors import InputError
+from showthrough.register.history_file import HistoryEntries, files_of, read_history
+from showthrough.register.locating import names_of
+from showthrough.register.naming import named
+from showthrough.register.register import Register, read_register
+from showthrough.release.release import Release
+from showthrough.table.files import read_table
+
+
+@dataclass(frozen=True)
+class PastFiles:
+    """Where the earlier releases are, and the roles of columns in plain files."""
+
+    paths: tuple[str, ...]
+    id: str | None = None
+    sensitive: str | None = None
+    group: str | None = None
+    quasi: tuple[str, ...] | None = None
+    register: str | None = None
+    encoding: str | None = None
+
+    @property
+    def history_file(self) -> str | None:
+        """The history file, if that is what was given."""
+        found = [path for path in self.paths if path.lower().endswith(".toml") and not os.path.isdir(path)]
+        if found and len(self.paths) > 1:
+            raise InputError(f"{found[0]} is a history file, which names all releases: give it alone.")
+        return found[0] if found else None
+
+    def files(self) -> list[Path]:
+        """Everything that is read."""
+        told = self.history_file
+        more = [] if told is None else files_of(told)
+        return [*map(Path, self.paths), *([] if self.register is None else [Path(self.register)]), *more]
+
+    def load(
+        self, remembered: Sequence[Release] | None = None, *, named_persons: bool = True
+    ) -> tuple[list[Release], dict[str, int]]:
+        """The releases with everybody's group, and how many persons fit several groups of which of them.
+
+        ``remembered`` releases of a ledger stand instead of files; noise needs nobody's group (``named_persons``).
+        """
+        releases, register = self._read() if remembered is None else (list(remembered), self._known())
+        if not named_persons:
+            return releases, {}
+        found, unsure = [], {}
+        for name, release in zip(names_of(releases), releases, strict=True):
+            tied, several = named(release, name, register)
+            found.append(tied)
+            if several:
+                unsure[name] = several
+        return found, unsure
+
+    def _read(self) -> tuple[list[Release], Register | None]:
+        told = self.history_file
+        if told is not None:
+            return read_history(told)
+        if not self.paths:
+            return [], None
+        entries = {
+            "release": [self._entry(path) for path in self.paths],
+            "sensitive": self.sensitive, "encoding": self.encoding,
+            "register": None if self.register is None else {
+                "file": self.register, "id": self.id, "only_published": True
+            },
+        }  # fmt: skip
+        return HistoryEntries.from_dict({k: v for k, v in entries.items() if v is not None}).load()
+
+    def _known(self) -> Register | None:
+        """The register, if one is named."""
+        return None if self.register is None else read_register(self.register, id=self.id, encoding=self.encoding)
+
+    def _entry(self, path: str) -> dict[str, object]:
+        """A folder knows its columns; a plain file has those of the table that it has."""
+        if os.path.isdir(path) or not os.path.exists(path):
+            return {"file": path}
+        columns = read_table(path, encoding=self.encoding).columns
+        roles = {"id": self.id, "group": self.group}
+        own: dict[str, object] = {
+            role: column for role, column in roles.items() if column is not None and column in columns
+        }
+        if "id" not in own:
+            own["quasi"] = _shown(columns, self.quasi, (self.sensitive, self.group))
+        return {"file": path, **own}
+
+
+def _shown(columns: Sequence[str], quasi: Sequence[str] | None, others: Sequence[str | None]) -> list[str]:
+    return [c for c in columns if (c in quasi if quasi is not None else c not in others)]
