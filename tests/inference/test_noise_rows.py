@@ -171,3 +171,53 @@ def test_expected_counts_meet_what_the_other_releases_say(seed, monkeypatch):
     if said:
         share = post.to_frame().filter(pl.col("id").is_in(["0", "1", "2"]) & (pl.col("value") == "a"))["p"].sum()
         assert 1 - 1e-3 <= share <= 2 + 1e-3
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_expected_counts_agree_with_another_solver(seed, monkeypatch):
+    """Sixteen persons in groups of four, two tables by the same cells: quadratic programs on the likelihood."""
+    from scipy.linalg import qr
+    from scipy.optimize import minimize
+
+    monkeypatch.setattr(noise_belief.believed, "__kwdefaults__", {"most_states": 0})
+    rng = np.random.default_rng(seed)
+    n, values = 16, "abc"
+    truth, cell = rng.integers(0, 3, n), rng.integers(0, 2, n)
+    frame = {"id": list(range(n)), "value": [values[v] for v in truth], "g": (np.arange(n) // 4).tolist()}
+    groups = st.Release.bucketized(frame, id="id", sensitive="value", group="g", name="D")
+    told = [("discrete-gaussian", 2.0), ("gaussian", 3.0)]
+    count = np.array([[((cell == c) & (truth == v)).sum() for v in range(3)] for c in range(2)])
+    tables, published = [], []
+    for k, (law, scale) in enumerate(told):
+        y = count + np.round(rng.normal(0, scale, count.shape))
+        published.append((y, scale))
+        rows = [("xy"[c], values[v], int(y[c, v])) for c in range(2) for v in range(3)]
+        tables.append(noisy(rows, mechanism=law, scale=scale, epsilon=99.0, delta=0.1, name=f"N{k}"))
+    post = st.infer([groups, *tables], register={"id": list(range(n)), "cell": ["xy"[c] for c in cell]})
+    assert post.certificate.evidence.by_worlds == 0
+    x = np.zeros((n, 3))
+    for id, value, p in post.to_frame().iter_rows():
+        x[id, values.index(value)] = p
+    people, own = np.nonzero(x)
+    inside = np.array([(cell[people] == c) & (own == v) for c in range(2) for v in range(3)], dtype=float)
+    ones = np.array([people == i for i in range(n)], dtype=float)
+    grouped = np.array([(people // 4 == g) & (own == v) for g in range(n // 4) for v in range(3)], dtype=float)
+    held = np.array([(truth[4 * g : 4 * g + 4] == v).sum() for g in range(n // 4) for v in range(3)], dtype=float)
+
+    def cost(z):
+        p = np.maximum(z, 1e-12)
+        off = [(y.ravel() - inside @ p, s) for y, s in published]
+        slope = np.log(p) + 1 - sum(inside.T @ (miss / s**2) for miss, s in off)
+        return float((p * np.log(p)).sum() + sum((miss**2).sum() / (2 * s * s) for miss, s in off)), slope
+
+    every, right = np.vstack([ones, grouped]), np.append(np.ones(n), held)
+    _, r, order = qr(every.T, mode="economic", pivoting=True)
+    kept = order[: int((np.abs(np.diag(r)) > 1e-9).sum())]  # the others follow
+    equal = {"type": "eq", "fun": lambda z: every[kept] @ z - right[kept], "jac": lambda _: every[kept]}
+    start = np.full(people.size, 1 / 3)
+    told = {"maxiter": 400, "ftol": 1e-13}
+    found = minimize(
+        cost, start, jac=True, bounds=[(0, 1)] * start.size, constraints=equal, method="SLSQP", options=told
+    )
+    assert x[people, own] == pytest.approx(found.x, abs=2e-3)
+    assert cost(x[people, own])[0] <= cost(found.x)[0] + 1e-4
