@@ -16,7 +16,9 @@ import argparse
 import hashlib
 import itertools
 import os
+import signal
 import sqlite3
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -40,6 +42,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=["sqlite", "postgresql"])
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a server that was started is ended too
     if given.what in ("at-once", "killed"):
         rounds = given.rounds or 200
         for database in ("sqlite", "postgresql") if given.only is None else (given.only,):
