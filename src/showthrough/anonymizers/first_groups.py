@@ -77,7 +77,7 @@ def _groupings(
     plain = records.requirement.plain
     labels = [column.shown == "label" for column in columns]
     if any(labels) or not plain:
-        lattice = Lattice(columns, seed)
+        lattice = Lattice(columns, seed, plain=plain)
         for sweep in WHOLE if plain else PARTS:
             yield lattice_sweep(lattice, records.requirement, sweep, progress)
     if not all(labels):

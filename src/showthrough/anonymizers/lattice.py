@@ -20,14 +20,15 @@ NODES = 8_192
 LEAST = 256
 MIXED = 0.7
 """What the values really mixed count beside the labels, where they count."""
-WORK = 6_000_000_000
-"""Cells looked at in one visit of all nodes, as far as the least number of nodes allows."""
+WORK = (6_000_000_000, 500_000_000)
+"""Cells in one visit of all nodes, as far as the least number of nodes allows: for k alone, and with a criterion on
+values, where a node costs more."""
 
 
 class Lattice:
     """Levels of each column and the nodes that a sweep visits, cheapest first: by labels, or also by values mixed."""
 
-    def __init__(self, columns: Sequence[QuasiColumn], seed: int = 0) -> None:
+    def __init__(self, columns: Sequence[QuasiColumn], seed: int = 0, *, plain: bool = True) -> None:
         self.columns = columns
         generator = np.random.default_rng([seed, 0x5EED])
         self.levels = [column_levels(column) for column in columns]
@@ -40,7 +41,7 @@ class Lattice:
         ]
         both = [_mean_losses(column, levels) for column, levels in zip(columns, self.levels, strict=True)]
         rows = len(columns[0].codes)
-        most = int(np.clip(WORK // max(1, rows * len(columns)), LEAST, NODES))
+        most = int(np.clip(WORK[0 if plain else 1] // max(1, rows * len(columns)), LEAST, NODES))
         by_labels, by_values = [[pair[which] for pair in both] for which in (0, 1)]
         nodes = _nodes(by_labels, most, generator)
         self.nodes = nodes[np.argsort(_lost(nodes, by_labels), kind="stable")]

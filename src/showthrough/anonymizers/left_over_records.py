@@ -24,7 +24,8 @@ TRIES = 60
 ROUNDS = 5
 """Times that a record asks."""
 WORK = 400_000_000
-"""Pairs of records and groups looked at; beyond, records may join only the widest groups."""
+"""Pairs of records and groups looked at, and counts of values judged; beyond, records may join only the widest groups,
+and ask fewer."""
 DEAR = 3.0
 """Whole losses of one record that a group may lose by taking it."""
 
@@ -46,6 +47,7 @@ def settle(
     made = FinishedGroups(columns, records, group)
     if len(left) * len(made.size) > WORK:
         made.only(np.argsort(-made.lost, kind="stable")[: max(TRIES, WORK // len(left))])
+    made.asked = int(np.clip(WORK // (len(left) * max(1, len(records.share))), ROUNDS, made.asked))
     least = np.full(len(left), np.inf)
     for nth, row in enumerate(left.tolist()):
         if progress is not None and nth % 64 == 0:
@@ -119,6 +121,7 @@ class FinishedGroups:
         size, losses = group_losses([replace(column, codes=column.codes[kept]) for column in columns], owner)
         self.size: Ints = size
         self.number: Ints = np.arange(len(size))
+        self.asked = TRIES * ROUNDS  # groups that a record may ask
         self.lost = losses @ np.array([column.weight for column in columns])
         order = kept[np.argsort(owner, kind="stable")]
         start = starts(size)[:-1]
@@ -174,7 +177,7 @@ class FinishedGroups:
         sensitive = self.records.requirement.sensitive
         assert self.counts is not None
         assert sensitive is not None
-        asked = min(TRIES * ROUNDS, len(rise))
+        asked = min(self.asked, len(rise))
         near = np.argpartition(rise, asked - 1)[:asked]
         near = near[np.argsort(rise[near], kind="stable")]
         for begin in range(0, asked, TRIES):
