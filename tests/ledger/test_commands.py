@@ -57,6 +57,17 @@ def test_the_whole_way(home, place):
     assert (home / "out" / "0001-D1" / "published" / "D1.csv").read_bytes() == (home / "D1.csv").read_bytes()
 
 
+def test_an_exception_for_a_file_reads_it_as_the_gate_did(home):
+    excepted = ("--exception", "court order", "--owner", "board", "--until", "2099-01-31")
+    run("ledger", "init")
+    run("ledger", "add", "D1.csv", *ROLES)
+    assert run("gate", "D2.csv", *ROLES, "--name", "next", "--policy", "policy.toml").code == 1
+    assert "gate it first" in run("ledger", "add", "D2.csv", *ROLES, *excepted).err
+    assert "one by one" in run("ledger", "add", "D1.csv", "D2.csv", *ROLES, *excepted).err
+    done = run("ledger", "add", "D2.csv", *ROLES, "--name", "next", *excepted)
+    assert (done.code, done.out) == (0, "Recorded next with its exception (event 6).\n")
+
+
 def test_a_pipeline_that_runs_again_passes_again(home):
     run("ledger", "init")
     asked = ("gate", "safe.csv", *ROLES, "--policy", "policy.toml")

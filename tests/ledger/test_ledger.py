@@ -358,3 +358,22 @@ def test_file_and_journal_are_private(tmp_path):
             recording.session.keep(b"x" * 10)
             journal = tmp_path / "l.db-journal"
             assert not journal.exists() or stat.S_IMODE(journal.stat().st_mode) == 0o600
+
+
+def test_what_never_left_the_house_excuses_nothing(ledger):
+    """The exception was for a release that nobody has: the same content is judged as if it had not been granted."""
+    d1, d2 = figure1()
+    ledger.add(d1)
+    ledger.gate(d2, policy=STRICT)
+    ledger.add("D2", exception="court order", owner="board", until="2099-01-01")
+    ledger.withdraw("D2", why="never sent", never_left_the_house=True)
+    assert ledger.gate(d2, policy=STRICT, name="again").verdict == "block"
+
+
+def test_a_moment_until_which_something_is_excused_is_its_day(ledger):
+    d1, d2 = figure1()
+    ledger.add(d1)
+    ledger.gate(d2, policy=STRICT)
+    ledger.add("D2", exception="court order", owner="board", until=dt.datetime(2099, 1, 1, 12, tzinfo=dt.UTC))
+    assert next(e for e in ledger.log() if e.kind == "exception granted").told["until"] == "2099-01-01"
+    assert ledger.gate(safe("later"), policy=STRICT).verdict in ("pass", "inconclusive")

@@ -105,16 +105,17 @@ def add(
             "population": population, "value_cells": value_cells or None, "encoding": encoding, "link": link,
             "hierarchies": pairs("hierarchy", hierarchy), "value_maps": pairs("value-map", value_map),
         }  # fmt: skip
+        entries = {"release": releases(paths, values), **shared, "ledger": place, "name": name}
         if exception is not None or owner is not None or until is not None:
             told = {"candidate": " ".join(map(str, paths)), "exception": exception or "", "owner": owner or ""}
-            excepted = LedgerExceptRequest.from_dict({**place, **told, "until": until or ""})
+            read = entries if any([*shared.values(), values, name]) else None
+            excepted = LedgerExceptRequest.from_dict({**place, **told, "until": until or "", "read": read})
             found = run_ledger_except(excepted, say)
             if not quiet:
                 out().print(f"Recorded {found.name} with its exception (event {found.event.number}).")
             return
-        listed = history_file(paths, [*shared.values(), values])
+        listed = history_file(paths, [*shared.values(), values, name])
         if listed is None:
-            entries = {"release": releases(paths, values), **shared, "ledger": place, "name": name}
             request = LedgerAddRequest.from_dict(entries)
         else:
             request = LedgerAddRequest.read(listed).at(place)

@@ -150,14 +150,14 @@ class Memory:
             )
 
     def exceptions(self, today: dt.date, *, spends: bool) -> tuple[PolicyException, ...]:
-        """What is excused today because a release was published all the same.
+        """What is excused today because a release was published all the same; one that nobody has excuses nothing.
 
         Exceptions from a budget are for what was spent: a release that ``spends`` more is not excused by them.
         """
-        found = []
+        found, out_there = [], {r.told.get("exception") for r in self.history}
         for event in self.excepted:
             until = dt.date.fromisoformat(event.told["until"])
-            if until < today:
+            if until < today or event.number not in out_there:
                 continue
             for one in event.told["excuses"]:
                 if not (spends and one["rule"] in BUDGET):

@@ -15,8 +15,6 @@ from showthrough.ledger.store import Session
 from showthrough.release.release import Release
 from showthrough.table.plain import plain
 
-LATEST = dt.date(9999, 12, 31)
-
 
 class Recording:
     """A transaction that adds events."""
@@ -74,7 +72,7 @@ class Recording:
         """A release is not offered any more, or was never given to anybody."""
         found = self.memory.named(name)
         if found.withdrawn is not None and not (found.counts and never_left_the_house):
-            raise LedgerError(f"{name} is {found.state} already, since event {found.withdrawn.number}.")
+            raise LedgerError(f"{name} was withdrawn already, by event {found.withdrawn.number}: {found.state}.")
         told = {"release": found.event.number, "name": name, "why": why}
         return self.append(WITHDRAWN, {**told, "never_left_the_house": never_left_the_house})
 
@@ -119,8 +117,9 @@ def told_text(name: str, given: Any) -> str:
 
 
 def told_day(name: str, given: Any) -> dt.date:
-    """A day, as a date or as text."""
+    """A day, as a date or as text; of a moment its day."""
     try:
+        given = given.date() if isinstance(given, dt.datetime) else given
         return given if isinstance(given, dt.date) else dt.date.fromisoformat(str(given))
     except ValueError:
         raise ParameterError(f"{name} is a day such as 2027-01-31, not what was given.", parameters=(name,)) from None

@@ -17,6 +17,7 @@ from showthrough.ledger.store import WAIT, Tell
 from showthrough.ledger.verifying import Verification, verify
 from showthrough.progress import Progress
 from showthrough.register.history_file import HistoryEntries
+from showthrough.release.release import Release
 from showthrough.storage.unit import check_writable
 from showthrough.table.entries import Entries, between
 
@@ -116,19 +117,30 @@ def run_ledger_add(request: LedgerAddRequest, tell: Tell = lambda _: None) -> Ad
 
 @dataclass(frozen=True)
 class LedgerExceptRequest(LedgerRequest):
-    """A candidate that did not pass is published all the same."""
+    """A candidate that did not pass is published all the same: by its name, or ``read`` from the file that it is."""
 
     candidate: str = ""
+    read: LedgerAddRequest | None = None
     exception: str = ""
     owner: str = ""
     until: str = ""
 
+    def check(self) -> None:
+        """One exception is for one candidate."""
+        super().check()
+        if self.read is not None and len(self.read.release) > 1:
+            raise FieldError("exception", "is for one candidate: grant them one by one.")
+
 
 def run_ledger_except(request: LedgerExceptRequest, tell: Tell = lambda _: None) -> Recorded:
     """Record it with its exception."""
+    given: str | Release = request.candidate
+    if request.read is not None:
+        [parcel], _ = of_entries(request.read)
+        given = (parcel if request.read.name is None else parcel.called(request.read.name)).release
     with request.open(tell) as ledger:
         told: dict[str, Any] = {"exception": request.exception, "owner": request.owner, "until": request.until}
-        return ledger.add(request.candidate, **told)
+        return ledger.add(given, **told)
 
 
 def run_ledger_verify(request: LedgerRequest, expect: str | None, progress: Progress) -> Verification:
