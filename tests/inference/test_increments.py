@@ -49,6 +49,21 @@ def test_extending_by_a_contradiction_names_it():
         post.extend(release([([1, 2, 3], ["a", "b", "b"])], "D2"))
 
 
+def test_extending_by_a_contradiction_is_explained_as_from_scratch():
+    """What the earlier releases exclude is argued by counts that the last one contradicts."""
+    rels = [
+        release([(["p1", "p7"], ["Asthma", "HIV"]), (["p2", "p6"], ["Flu", "Ulcer"])], "R0"),
+        release([(["p1", "p2", "p3", "p4"], ["Asthma", "Flu", "Flu", "Ulcer"])], "R1"),
+        release(
+            [(["p5", "p6"], ["HIV", "Ulcer"]), (["p0", "p3"], ["Asthma", "Flu"]), (["p2", "p4"], ["Flu", "Ulcer"])],
+            "R2",
+        ),
+        release([(["p0", "p2", "p5", "p6"], ["Flu", "HIV", "Ulcer", "Ulcer"]), (["p4"], ["Flu"])], "R3"),
+    ]
+    grown, whole = infer(rels[:3]).extend(rels[3]), infer(rels)
+    assert [str(c) for c in grown.contradictions] == [str(c) for c in whole.contradictions] != []
+
+
 def test_a_split_history_is_inferred_anew():
     post = infer([release([(["n"], ["x"])], "D1"), release([(["n", "o"], ["y", "z"])], "D2")], changed="split")
     grown = post.extend(release([(["o", "p"], ["z", "x"])], "D3"))

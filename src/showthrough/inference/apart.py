@@ -68,9 +68,11 @@ class Isolation:
         *,
         refuse: bool,
         guessed: bool = False,
+        inherits: bool = False,
     ) -> None:
         self.history, self.problem, self.of_person, self.log = history, problem, of_person, log
         self.refuse, self.guessed = refuse, guessed  # whoever guessed gives way, and needs no explanation
+        self.inherits = inherits  # exclusions of an earlier history: where it is contradicted they prove nothing
         self.elastic = history.reader.elastic  # then statements give way later
         self.contradictions: list[SetAside] = []
         self.explaining = log.clock.at_most(_ALL)
@@ -79,7 +81,7 @@ class Isolation:
     def run(self, face: Face, *, among: Flags | None = None, start: Reals | None = None, relax: bool = True) -> Apart:
         """The answer on consistent islands; ``among`` and ``start`` are those of `solve`.
 
-        Without ``relax`` counts do not give way: for callers who can mend what contradicts, and call `relax` else.
+        Whoever ``inherits`` gets the first contradiction back. Without ``relax`` counts do not give way: for callers who can mend what contradicts, and call `relax` else.
         """
         self._orphans()
         while True:
@@ -93,6 +95,8 @@ class Isolation:
                     raise found.by(held is not face) from None
                 break
             except Contradicted as found:
+                if self.inherits:
+                    raise
                 self._set_aside(face, found)
         done = Apart(face, held, x, mu, self.contradictions)
         if self.contradictions:

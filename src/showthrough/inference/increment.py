@@ -13,7 +13,7 @@ from showthrough.inference import islands
 from showthrough.inference.apart import Isolation
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.draft import Draft, grown
-from showthrough.inference.face import inherited
+from showthrough.inference.face import Contradicted, inherited
 from showthrough.inference.history import History, encode
 from showthrough.inference.log import Log
 from showthrough.inference.problem import Problem, build
@@ -57,6 +57,7 @@ def _continued(post: Solved, history: History, log: Log, *, refuse: bool) -> tup
         # ids may be split anew, ids and values sort differently, candidates grow, noise is weighed at the end, or there
         # is no answer to go on from
         return answered(history, log, refuse=refuse)
+    given = history
     with log.stage("reading groups"):
         history, problem, of_person = build(history)
         source = _earlier_variables(post, history, problem, of_person)
@@ -64,7 +65,11 @@ def _continued(post: Solved, history: History, log: Log, *, refuse: bool) -> tup
         touched = _touched(problem)
         old_mu = np.zeros(problem.rows.size)
         old_mu[: post.mu.size] = post.mu  # rows of earlier releases keep their numbers
-    apart = Isolation(history, problem, of_person, log, refuse=refuse).run(face, among=touched, start=old_mu)
+    isolation = Isolation(history, problem, of_person, log, refuse=refuse, inherits=True)
+    try:
+        apart = isolation.run(face, among=touched, start=old_mu)
+    except Contradicted:  # the log of the earlier history does not explain why nothing fits any more
+        return answered(given, log, refuse=refuse)
     kept = np.flatnonzero(~touched[problem.signature])
     apart.x[kept] = post.x[source[kept]]
     at = problem.rows.of(kept)
