@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from showthrough.release.release import Release
-from tests.fuzzing import informing, mutations
+from tests.fuzzing import informing, mutations, remembering
 from tests.fuzzing.case import BUCKETS, Case
 from tests.fuzzing.tables import Rows, World, write
 
@@ -28,11 +28,13 @@ def make(seed: int, number: int, home: Path) -> Case:
         scenario = informing.audit_informed
     elif number % 10 == 6:
         scenario = informing.attacks
+    elif number % 10 == 1:
+        scenario = rng.choice(remembering.LEDGERS)
     case = scenario(world, home)
     for _ in range(rng.choice([0, 0, 1, 1, 1, 1, 2, 3])):
         spoil = mutations.files if rng.random() < 0.7 else mutations.options
         spoil(rng, case.home, case.argv)
-    if rng.random() < 0.1 and case.argv[0] not in ("policy", "ci", "explain", "attack"):
+    if rng.random() < 0.1 and case.argv[0] not in ("policy", "ci", "explain", "attack", "ledger"):
         case.argv += ["--audience", "internal"]
     return case
 
@@ -282,4 +284,5 @@ SCENARIOS: list[Callable[[World, Path], Case]] = [
 ]  # fmt: skip
 """Drawn evenly; the demo takes no input and is tested beside."""
 POLICIES = [audit_policy, audit_policy, policy_commands]
-"""Every fifth case, so that others stay what they are; of ten one explains a person, one knows more, one attacks."""
+"""Every fifth case, so that others stay what they are; of ten one explains a person, one knows more, one attacks, one
+has a ledger."""

@@ -26,7 +26,7 @@ WORDS = [
     "", "-1", "0", "1", "2", "3.5", "nan", "inf", "1e9", "x", "*", "a=b", "=", "1,2", "1,2,3", "pid", "zip", "zip,age",
     "disease", "count", "none.csv", ".", "-", "R0", "raw.csv", "age=1:0", "g0=raw.csv", "\x1b[2J", "a\nb", "utf-16",
     "latin-1", "all", "no", "required", "equal", "hierarchy", "bucketized", "counted", "generalized", "999999",
-    "policy.toml", "json", "junit", "sarif", "markdown", "0.01",
+    "policy.toml", "json", "junit", "sarif", "markdown", "0.01", "ledger.db", "key.txt", "foo://x",
 ]  # fmt: skip
 FLAGS = [
     "--k", "--id", "--sensitive", "--group", "--quasi", "--count", "--kind", "--values", "--encoding", "--hierarchy",
@@ -38,7 +38,8 @@ FLAGS = [
     "--suppress", "--coding", "--cells", "--strategy", "--max-posterior", "--max-gain", "--certain", "--integral",
     "--repair", "--proximity", "--impossible", "--prefer", "--plan", "--name", "--format", "--seed", "--others",
     "--suppressed", "--queries", "--whole-values", "--policy", "--over-posterior", "--min-anonymity", "--junit",
-    "--sarif", "--markdown", "--preset", "--history",
+    "--sarif", "--markdown", "--preset", "--history", "--ledger", "--key-file", "--wait", "--exception",
+    "--until", "--why",
 ]  # fmt: skip
 BARE = [
     "--dry-run", "--quiet", "--overwrite", "--hold-back", "--best-effort", "--accept-exposed", "--accept-violations",

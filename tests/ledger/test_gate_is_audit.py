@@ -92,7 +92,7 @@ def step(rng: random.Random, ledger: st.Ledger, candidate: st.Release, persons: 
 def test_the_gate_says_what_an_audit_says(tmp_path, hashed):
     """After additions, withdrawals, exceptions and contradictions, with registers, from a posterior kept or not."""
     hows = set()
-    for seed in range(8):
+    for seed in range(12):
         rng = random.Random(f"{seed}-{hashed}")
         ledger = st.Ledger.create(tmp_path / f"{seed}.db", hash_ids=hashed, key=KEY if hashed else None)
         persons, changing = rng.choice([6, 8, 12]), rng.choice([0, 0, 0.5])

@@ -81,7 +81,8 @@ class Isolation:
     def run(self, face: Face, *, among: Flags | None = None, start: Reals | None = None, relax: bool = True) -> Apart:
         """The answer on consistent islands; ``among`` and ``start`` are those of `solve`.
 
-        Whoever ``inherits`` gets the first contradiction back. Without ``relax`` counts do not give way: for callers who can mend what contradicts, and call `relax` else.
+        Without ``relax`` counts do not give way: for callers who can mend what contradicts, and call `relax` else.
+        Whoever ``inherits`` gets the first contradiction back.
         """
         self._orphans()
         while True:
