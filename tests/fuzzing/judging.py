@@ -64,6 +64,19 @@ def _published(case: Case, after: dict[str, str]) -> list[str]:
     return [f"published {len(ids)} ids"] if len(ids) >= MOST_IDS else []
 
 
+def _remembered(case: Case, after: dict[str, str]) -> list[str]:
+    """A ledger whose ids are hashed holds none, where the column of ids is said to be one."""
+    if (
+        "--key-file" not in case.argv
+        or "ledger.db" not in after
+        or "--quasi" in case.argv
+        or case.argv.count("pid") != 1
+    ):
+        return []
+    ids = {found.group() for found in _ID.finditer((case.home / "ledger.db").read_bytes())}
+    return [f"the ledger holds {len(ids)} ids"] if len(ids) >= MOST_IDS else []
+
+
 def _one_sentence(err: str, *, proof: bool) -> bool:
     """One line; whoever may see data is told the proof of a contradiction below it."""
     lines = err.strip().split("\n")
@@ -81,9 +94,9 @@ def _files(case: Case, before: dict[str, str], ran: Ran) -> list[str]:
     asked |= {f"{word}.link.csv" for word in asked}  # the private link stands beside its release
     new = [name for name in after if name not in before and name not in mine and name.split("/")[0] not in asked]
     found += [f"wrote {name}" for name in new if ".showthrough." not in name]
-    found += _published(case, after)
+    found += _published(case, after) + _remembered(case, after)
     if ran.code in (2, 70):
-        found += [f"wrote {name} although it failed" for name in after if name not in before]
+        found += [f"wrote {name} although it failed" for name in after if after[name] != before.get(name)]
     for name in TOLD:
         if name in after and name not in before and not (case.internal and name in TOLD[:2]):
             found += [

@@ -78,5 +78,10 @@ def test_what_must_hold_is_noticed_where_it_does_not(tmp_path):
     assert faults(Case(tmp_path, ["publish", "a.csv", "--publish-ids"], ["out"]), before, Ran(0)) == []
     (tmp_path / "out" / "rows.csv").unlink()
     (tmp_path / "out").rmdir()
+    (tmp_path / "ledger.db").write_text("zq7xid1 zq7xid2 zq7xid3 zq7xid4 zq7xid5")
+    hashed = ["gate", "a.csv", "--id", "pid", "--key-file", "key.txt"]
+    assert faults(Case(tmp_path, hashed, ["ledger.db"]), before, Ran(0)) == ["the ledger holds 5 ids"]
+    assert faults(Case(tmp_path, hashed[:-2], ["ledger.db"]), before, Ran(0)) == []
+    (tmp_path / "ledger.db").unlink()
     (tmp_path / "out").write_text("y")
     assert "wrote out although it failed" in faults(case, before, Ran(2, "", "Error: no.\n"))
