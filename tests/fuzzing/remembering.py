@@ -85,9 +85,9 @@ def publish(world: World, home: Path) -> Case:
         "--frequency-l",
         "1.5",
     ]
-    argv += ["--policy", "policy.toml", "--seconds", "3", "-o", "out", *place]
+    argv += ["--policy", "policy.toml", "--seconds", "3", *place]
     argv += [] if "--ledger" in argv else ["--ledger", "ledger.db"]
-    return Case(home, [*argv, *world.rng.choice([[], ["--dry-run"], ["--hold-back"]])], OUTPUTS)
+    return Case(home, [*argv, *world.rng.choice([["-o", "out"], ["--dry-run"], ["-o", "out", "--hold-back"]])], OUTPUTS)
 
 
 LEDGERS = [gate, gate, gate, ledger, ledger, ledger, publish]

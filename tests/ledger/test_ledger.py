@@ -377,3 +377,13 @@ def test_a_moment_until_which_something_is_excused_is_its_day(ledger):
     ledger.add("D2", exception="court order", owner="board", until=dt.datetime(2099, 1, 1, 12, tzinfo=dt.UTC))
     assert next(e for e in ledger.log() if e.kind == "exception granted").told["until"] == "2099-01-01"
     assert ledger.gate(safe("later"), policy=STRICT).verdict in ("pass", "inconclusive")
+
+
+def test_files_whose_names_come_out_alike_are_exported_all(ledger, tmp_path):
+    (tmp_path / "ä.csv").write_text("id,group\na,1\nb,1\n")
+    (tmp_path / "ö.csv").write_text("group,value,count\n1,x,1\n1,y,1\n")
+    ledger.add(tmp_path / "ä.csv", values=str(tmp_path / "ö.csv"), id="id", group="group", sensitive="value")
+    ledger.export(tmp_path / "out")
+    found = sorted((tmp_path / "out" / "0001-_" / "published").iterdir())
+    assert [path.name for path in found] == ["_-2.csv", "_.csv"]
+    assert {path.read_text() for path in found} == {(tmp_path / f"{name}.csv").read_text() for name in "äö"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from showthrough.ledger.memory import Memory, Recorded
-from showthrough.ledger.parcel import content_of
+from showthrough.ledger.parcel import content_of, free_name
 from showthrough.ledger.store import Session
 from showthrough.storage.system import write_bytes
 from showthrough.storage.unit import Unit
@@ -36,9 +36,11 @@ def _write(session: Session, memory: Memory, recorded: Recorded, home: Path) -> 
     os.mkdir(home, 0o700)
     for folder, parts in folders.items():
         os.mkdir(home / folder, 0o700)
+        written: set[str] = set()
         for name, sha in parts.items():
             content = content_of(session, sha, where=memory.where, name=recorded.name)
-            write_bytes(home / folder / _plain(name), content, private=True)
+            written.add(own := free_name(_plain(name), written.__contains__))
+            write_bytes(home / folder / own, content, private=True)
     if told["link"] is not None:
         content = content_of(session, told["link"], where=memory.where, name=recorded.name)
         write_bytes(home / "release.link.csv", content, private=True)

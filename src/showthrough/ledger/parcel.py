@@ -111,11 +111,11 @@ def _files(entry: ReleaseEntry, entries: HistoryEntries) -> dict[str, bytes]:
     told += [*(entry.hierarchies or {}).values(), *entries.hierarchies.values(), *entries.value_maps.values()]
     found: dict[str, bytes] = {}
     for path in dict.fromkeys(name for name in told if isinstance(name, str)):
-        found[_free(Path(path).name, found.__contains__)] = read_bytes(path)
+        found[free_name(Path(path).name, found.__contains__)] = read_bytes(path)
     return found
 
 
-def _free(name: str, taken: Callable[[str], bool]) -> str:
+def free_name(name: str, taken: Callable[[str], bool]) -> str:
     """A name that no other file has."""
     stem, _, ending = name.partition(".")
     names = (name if n == 1 else f"{stem}-{n}.{ending}" for n in range(1, 10_000))
