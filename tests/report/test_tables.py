@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from showthrough.cli.common import out
+from showthrough.numerals import many
+from showthrough.report.printable import words
 from showthrough.report.tables import Column, WordTable
 
 WORDS = st.lists(st.text("abé漢-,()%*", min_size=1, max_size=14), max_size=6).map(" ".join)
@@ -93,3 +96,17 @@ def test_longer_sentences_get_more_room():
 def test_no_width_is_too_small_to_print(width):
     table = WordTable("title", [Column("name"), Column("n", whole=True)], [("words", "123456.789")])
     assert max(map(len, printed(table, width))) <= width
+
+
+@pytest.mark.parametrize("width", [24, 31, 40, 80])
+def test_no_number_is_broken_at_its_thin_spaces(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    numbers = [many(10**k + 1234) for k in range(3, 7)]
+    text = ", ".join(f"{number} records" for number in numbers)
+    console = out()
+    console.print(words(text))
+    console.print(WordTable("A title", [Column("a"), Column("b", whole=True)], [(text, numbers[0])]))
+    lines = capsys.readouterr().out.splitlines()
+    for number in numbers:
+        assert sum(number in line for line in lines) >= 2
+    assert max(map(cell_len, lines)) <= width

@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from showthrough.report.printable import printable, words
+from showthrough.report.printable import printable, unbroken, words
 
 BORDER = 3  # a line and two spaces for every column; one more line ends the row
 SHORT = 8  # columns of words are squeezed to this before numbers are
@@ -73,9 +73,9 @@ class _Measured:
 
     @classmethod
     def of(cls, column: Column, cells: Sequence[str]) -> _Measured:
-        heading = _longest(printable(column.name).split())
+        heading = _longest(unbroken(printable(column.name)))
         lines = [line for cell in cells for line in cell.split("\n")]
-        least = lines if column.whole else [word for line in lines for word in line.split()]
+        least = lines if column.whole else [word for line in lines for word in unbroken(line)]
         most = [cell.replace("\n", " ") for cell in cells] if column.whole else lines
         return cls(
             max(heading, _longest(least)), max(heading, _longest(most)), cell_len(printable(column.name)), column.whole
