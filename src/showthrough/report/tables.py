@@ -59,6 +59,12 @@ class WordTable:
             yield words(self.caption, "dim")
 
 
+def fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> int:
+    """How many columns, from the first, fit side by side without a broken word or number; at least one."""
+    needed = [_Measured.of(column, [row[j] for row in rows]).least + BORDER for j, column in enumerate(columns)]
+    return max(1, sum(total + 1 <= width for total in accumulate(needed)))
+
+
 @dataclass(frozen=True)
 class _Measured:
     """The widths at which a column breaks less."""
