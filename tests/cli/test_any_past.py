@@ -74,6 +74,27 @@ def test_who_cannot_be_found_is_asked_for():
     assert done.code == 2
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--register", "people.csv"], "--register is for earlier releases: name them with --history."),
+        (["--group", "group"], "--group is for earlier releases"),
+        (["--history", "old.csv", "--group", "ward"], "and old.csv has no column 'ward'"),
+        (["--history", "h.toml", "--register", "people.csv"], "--register is not for h.toml"),
+        (["--strategy", "m-invariance", "--best-effort"], "--best-effort is for --strategy guarded"),
+    ],
+)
+def test_what_would_be_left_unread_is_refused(options, words):
+    Path("h.toml").write_text('[[release]]\nfile = "old.csv"\nid = "id"\nsensitive = "value"\ngroup = "group"\n')
+    plain = (
+        [option for option in GUARD if option not in ("--max-posterior", "0.6")] if "--strategy" in options else GUARD
+    )
+    done = run("publish", "t.csv", *plain, *options, "-o", "R")
+    assert (done.code, done.out) == (2, "")
+    assert words in " ".join(done.err.split())
+    assert not Path("R").exists()
+
+
 def test_a_made_folder_is_read_as_its_file():
     done = run("release", "make", "old.csv", "--id", "id", "--sensitive", "value", "--group", "group", "-o", "old")
     assert done.code == 0
