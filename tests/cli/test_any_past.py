@@ -1,9 +1,12 @@
 """Earlier releases of any form: plain files, folders without ids beside a register, history files."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-from showthrough import read_release
+from showthrough import infer, read_release
 from tests.cli.running import run
 
 ROLES = ["--id", "id", "--sensitive", "value", "--quasi", "age,zip"]
@@ -44,14 +47,23 @@ def test_a_past_of_files_folders_and_registers_is_the_same_past():
         "folder": ["--history", "cells", "--register", "people.csv"],
         "file": ["--history", "h.toml"],
     }
-    made = {}
+    first = read_release("old.csv", id="id", sensitive="value", group="group")
+    believed, written, told = [], [], []
     for name, way in ways.items():
-        done = publish(*way, "-o", name, "--overwrite")
+        done = publish(*way, "-o", name)
         assert done.code == 0, done.err
-        made[name] = read_release(name)
-    for name in ("register", "folder", "file"):  # each person fits one group, so the register is as good as ids
-        assert made[name].made is None or made[name].counts().height
-        assert made[name].groups().height == made["ids"].groups().height
+        assert "Independent release → guarded" in " ".join(done.out.split())
+        made = read_release(name)
+        told.append(made.fingerprint())
+        written.append(tuple(Path(name, table).read_bytes() for table in ("records.csv", "values.csv")))
+        believed.append(infer([first, made]).to_frame().sort("id", "value"))
+    # each person fits one group, so the register is as good as ids
+    assert len(set(told)) == len(set(written)) == 1
+    for other in believed[1:]:
+        assert_frame_equal(other, believed[0])
+    assert believed[0]["p"].max() <= 0.6 + 2e-5
+    assert publish("-o", "alone").code == 0
+    assert read_release("alone").fingerprint() != told[0]  # the past has a say
 
 
 def test_who_cannot_be_found_is_asked_for():
@@ -60,6 +72,27 @@ def test_who_cannot_be_found_is_asked_for():
     assert "--register" in done.err
     done = publish("--history", "old.csv", "--history", "h.toml", "-o", "R")
     assert done.code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--register", "people.csv"], "--register is for earlier releases: name them with --history."),
+        (["--group", "group"], "--group is for earlier releases"),
+        (["--history", "old.csv", "--group", "ward"], "and old.csv has no column 'ward'"),
+        (["--history", "h.toml", "--register", "people.csv"], "--register is not for h.toml"),
+        (["--strategy", "m-invariance", "--best-effort"], "--best-effort is for --strategy guarded"),
+    ],
+)
+def test_what_would_be_left_unread_is_refused(options, words):
+    Path("h.toml").write_text('[[release]]\nfile = "old.csv"\nid = "id"\nsensitive = "value"\ngroup = "group"\n')
+    plain = (
+        [option for option in GUARD if option not in ("--max-posterior", "0.6")] if "--strategy" in options else GUARD
+    )
+    done = run("publish", "t.csv", *plain, *options, "-o", "R")
+    assert (done.code, done.out) == (2, "")
+    assert words in " ".join(done.err.split())
+    assert not Path("R").exists()
 
 
 def test_a_made_folder_is_read_as_its_file():
@@ -75,9 +108,17 @@ def test_a_best_effort_ends_with_one_and_a_comparison_has_it():
     options = [*GUARD[:-1], "0.21", "--history", "old.csv", "--group", "group", "--accept-exposed"]
     done = run("publish", "t.csv", *options, "-o", "R")
     assert done.code != 0
+    assert not Path("R").exists()
     effort = run("publish", "t.csv", *options, "--best-effort", "-o", "R")
-    assert effort.code in (0, 1)
-    assert ("does not hold" in effort.out) == (effort.code == 1)
+    # The past tells all values of everybody in it. What is left over are those of the eight newcomers, three of them
+    # twice: whatever the groups, somebody has a value of 2/8 or more, so no release of everybody keeps 0.21.
+    assert effort.code == 1, effort.err
+    text = " ".join(effort.out.split())
+    assert "The policy does not hold: 8 persons are over a limit." in text
+    assert "Best effort: 8 persons over a limit, 0 withheld, 0 counterfeits" in text
+    first = read_release("old.csv", id="id", sensitive="value", group="group")
+    over = infer([first, read_release("R")]).to_frame().filter(pl.col("p") > 0.21 + 2e-5)["id"].unique()
+    assert over.len() == 40  # those eight, and all of the past, who are exposed already
     compared = run("publish", "t.csv", *options, "--dry-run")
     assert compared.code == 0
     assert "guarded" in compared.out

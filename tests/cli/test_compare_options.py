@@ -55,6 +55,8 @@ def test_json_on_stdout_and_silence(home):
         (["--quasi", "hair"], "hair"),
         (["--share", "0"], "above 0"),
         (["-o", "raw.csv"], "raw.csv"),
+        (["--epsilon", "-1"], "epsilon is a number above 0"),
+        (["-o", "plot.txt"], "--output names the plot, an SVG: its name ends in .svg"),
     ],
 )
 def test_bad_input_is_a_sentence_and_writes_nothing(home, options, words):
@@ -63,9 +65,3 @@ def test_bad_input_is_a_sentence_and_writes_nothing(home, options, words):
     assert words in " ".join((done.out + done.err).split())
     assert "Traceback" not in (done.out + done.err)
     assert sorted(p.name for p in home.iterdir()) == ["raw.csv"]
-
-
-def test_an_epsilon_that_is_none_is_told_in_its_row():
-    done = run("compare", "raw.csv", *ROLES, *QUICK, "--no-match", "--method", "anatomy", "--epsilon", "-1")
-    assert done.code == 0
-    assert "epsilon is a number above 0" in " ".join((done.out + done.err).split())

@@ -117,9 +117,10 @@ def test_strategies_go_on_from_folders_and_links(home, strategy):
     for k in (1, 2, 3):
         done = run("publish", f"t{k}.csv", *base, *[x for h in history for x in ("--history", h)], "-o", f"R{k}")
         assert done.code in ((0, 1) if strategy == "history-guided" else (0,)), done.err
-        assert ("read with private links: for a reader who knows everybody's group" in " ".join(done.out.split())) == (
-            k > 1
-        )
+        assert (
+            "read with private links or a register: for a reader who knows everybody's group"
+            in " ".join(done.out.split())
+        ) == (k > 1)
         history.append(f"R{k}")
     assert "zq-" not in published(home)
     if strategy != "history-guided":

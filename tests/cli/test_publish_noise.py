@@ -155,8 +155,8 @@ def test_a_budget_is_kept_over_the_history(home):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epsilon", "1", "--max-epsilon", "nan", "-o", "N"], "is a number of 0 or more, not nan"),
-        (["--epsilon", "1", "--max-delta", "1", "-o", "N"], "delta is a probability"),
+        (["--epsilon", "1", "--max-epsilon", "nan", "-o", "N"], "--max-epsilon is a number of 0 or more, not nan"),
+        (["--epsilon", "1", "--max-delta", "1", "-o", "N"], "--max-delta is a probability"),
         (["--epsilon", "1", "--max-posterior", "0.5", "-o", "N"], "not max_posterior"),
         (["--epsilon", "1", "--history", "nowhere", "-o", "N"], "nowhere"),
         (["--epsilon", "1", "--dry-run"], "dp-counts has no strategies to compare"),

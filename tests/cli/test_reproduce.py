@@ -25,6 +25,11 @@ def test_the_list_names_every_figure(home):
         assert name in done.out
         assert all(figure.title.split()[0] in done.out for figure in one.figures.values())
     assert not list(home.iterdir())
+    narrow = run("reproduce", "--list", columns=60)
+    assert all(f"\n{name}\n" in f"\n{narrow.out}" for name in EXPERIMENTS)  # as it is typed, in one piece
+    told = json.loads(run("reproduce", "--list", "--json", "-").out)
+    assert len(told["figures"]) == sum(len(one.figures) for one in EXPERIMENTS.values())
+    assert {row["experiment"] for row in told["figures"]} == set(EXPERIMENTS)
 
 
 def test_claims_on_the_terminal_and_files_in_the_folder(home):
@@ -71,7 +76,7 @@ def test_silence(home):
     ("arguments", "words"),
     [
         (["reproduce"], "--list names them"),
-        (["reproduce", "alchemy"], "--experiment is one of inference-analysis"),
+        (["reproduce", "alchemy"], "Error: Experiment is one of inference-analysis"),
         (["reproduce", "inference-analysis", "--figure", "7"], "has the figures 2, 3, 4, 5"),
         (["reproduce", "partition-models", "--figure", "1"], "has no numbered figures"),
         (["reproduce", "inference-analysis", "--figure", "4"], "showthrough data fetch adult downloads it"),

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from showthrough.report.tables import Column, WordTable
+from showthrough.cli.common import out
+from showthrough.numerals import many
+from showthrough.report.printable import words
+from showthrough.report.tables import Column, WordTable, fitting
 
 WORDS = st.lists(st.text("abé漢-,()%*", min_size=1, max_size=14), max_size=6).map(" ".join)
 NUMBERS = st.floats(0, 1e6).map("{:.6g}".format) | st.just("") | st.just("8.317766\n(−40.8 %)")
@@ -93,3 +96,32 @@ def test_longer_sentences_get_more_room():
 def test_no_width_is_too_small_to_print(width):
     table = WordTable("title", [Column("name"), Column("n", whole=True)], [("words", "123456.789")])
     assert max(map(len, printed(table, width))) <= width
+
+
+@pytest.mark.parametrize("width", [24, 31, 40, 80])
+def test_no_number_is_broken_at_its_thin_spaces(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    numbers = [many(10**k + 1234) for k in range(3, 7)]
+    text = ", ".join(f"{number} records" for number in numbers)
+    console = out()
+    console.print(words(text))
+    console.print(WordTable("A title", [Column("a"), Column("b", whole=True)], [(text, numbers[0])]))
+    lines = capsys.readouterr().out.splitlines()
+    for number in numbers:
+        assert sum(number in line for line in lines) >= 2
+    assert max(map(cell_len, lines)) <= width
+
+
+def test_columns_that_fit_are_shown_whole():
+    columns = [Column("way"), *(Column(f"figure {k}", whole=True) for k in range(9))]
+    rows = [["m-invariance, m = 3", *(many(1000 + k) for k in range(9))]]
+    for width in (20, 40, 79, 80, 200):
+        some = fitting(columns, rows, width)
+        assert 1 <= some <= len(columns)
+        lines = printed(WordTable("A title", columns[:some], [row[:some] for row in rows]), width)
+        if some > 1:
+            assert all(any(cell in line for line in lines) for cell in rows[0][1:some])
+            assert max(map(cell_len, lines)) <= width
+        more = [Column(c.name, c.whole) for c in columns[: some + 1]]
+        assert some == len(columns) or fitting(more, [row[: some + 1] for row in rows], width) == some
+    assert fitting(columns, rows, 200) == len(columns)

@@ -6,12 +6,13 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from showthrough.cli.ending import BAD_INPUT, INTERRUPTED, READER_LEFT, unwritable
@@ -19,7 +20,7 @@ from showthrough.cli.flags import as_options, sentence
 from showthrough.errors import Cancelled, ContradictionError, InternalError, NotConvergedError, ShowthroughError
 from showthrough.numerals import many
 from showthrough.progress import Progress, Tally
-from showthrough.report.printable import printable
+from showthrough.report.printable import Unbroken, printable
 from showthrough.storage import outcome
 
 INCONCLUSIVE = 4
@@ -158,7 +159,11 @@ def live(*, quiet: bool) -> Iterator[Progress]:
 
 
 class _Output(Console):
-    """A console for which a reader that left is no failed limit."""
+    """A console that breaks no number, and for which a reader that left is no failed limit."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Called by Rich."""
+        return super().render(Unbroken.of(renderable) if type(renderable) is Text else renderable, options)
 
     def on_broken_pipe(self) -> NoReturn:
         """Called by Rich."""

@@ -35,8 +35,12 @@ _OPTIONS = {
     "suppression_limit": "suppress",
     "limits": "coding",
     "source": "from",
+    "plot": "output",
 }
 """Options that are not called as their parameters are."""
+
+_ARGUMENTS = ("experiment",)
+"""Parameters that are given without an option."""
 
 _OTHERWISE = {
     'exposed="accept"': "--accept-exposed",
@@ -76,5 +80,6 @@ def sentence(error: ShowthroughError, *, shareable: bool) -> str:
     """What a command says of an error; an entry of the request goes by the name of its option."""
     told = said.shareable if shareable else said.internal
     if isinstance(error, FieldError) and not error.where:
-        return f"{option(error.field)} {as_options(told(error.sentence), error.parameters)}"
+        named = error.field.capitalize() if error.field in _ARGUMENTS else option(error.field)
+        return f"{named} {as_options(told(error.sentence), error.parameters)}"
     return as_options(told(error.said), error.parameters)

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import typer
+from rich.padding import Padding
 
+from showthrough import __version__
 from showthrough.cli.common import INCONCLUSIVE, out, reader_left, say
 from showthrough.cli.ending import BAD_INPUT, unwritable
 from showthrough.cli.flags import TOLD, as_options, option
-from showthrough.cli.writing import add_to_summary, as_json, print_bytes, write_together
+from showthrough.cli.writing import add_to_summary, as_json, give_json, print_bytes, write_together
 from showthrough.errors import InputError
 from showthrough.numerals import many
 from showthrough.report import attack_terminal, check_terminal, person_terminal, publish_terminal, terminal
@@ -28,14 +30,11 @@ from showthrough.report.markdown import markdown
 from showthrough.report.printable import words
 from showthrough.report.reproduction_terminal import show_reproduction
 from showthrough.report.sarif import sarif
-from showthrough.report.tables import Column, WordTable
 from showthrough.report.terminal import Hints
 from showthrough.requests.attack_entries import ATTACKS
 from showthrough.table.spreadsheets import escaped
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from showthrough.ledger.gate import Gate
     from showthrough.policy.decision import Verdict
     from showthrough.report.check import CheckContent
@@ -315,17 +314,29 @@ def deliver_after(result: AfterResult, json: str | None, people: Path | None, *,
         say(f"{people} names persons: keep it private.")
 
 
-def list_experiments(console: Console) -> None:
-    """Every experiment with its figures, and what the paper says of each."""
+def list_experiments(json: str | None) -> None:
+    """Every experiment with its figures, and what the paper says of each: in words, or as JSON."""
     from showthrough.experiments import EXPERIMENTS
 
-    rows = [
-        [one.name, number or "–", figure.title, figure.claim, ", ".join(figure.reads) or "none"]
-        for one in EXPERIMENTS.values()
-        for number, figure in one.figures.items()
-    ]
-    heads = [Column("experiment"), Column("figure", whole=True), *map(Column, ("shows", "the paper says", "tables"))]
-    console.print(WordTable("Experiments that can be run again", heads, rows))
+    figures = [(one, number, figure) for one in EXPERIMENTS.values() for number, figure in one.figures.items()]
+    if json is not None:
+        told = [
+            {"experiment": one.name, "paper": one.paper, "figure": number or None, "shows": figure.title,
+             "says": figure.claim, "reads": list(figure.reads)}
+            for one, number, figure in figures
+        ]  # fmt: skip
+        head = {"schema": "showthrough.experiments", "version": 1, "showthrough": __version__}
+        give_json(json, {**head, "figures": told}, private=False)
+        return
+    console = out()
+    for one in EXPERIMENTS.values():
+        console.print(words(one.name, "bold"))
+        console.print(words(one.paper, "dim"))
+        for number, figure in one.figures.items():
+            name = f"--figure {number}: " if number else ""
+            reads = f" Reads {', '.join(figure.reads)}." if figure.reads else ""
+            console.print(Padding(words(f"{name}{figure.title}. {figure.claim}{reads}"), (0, 0, 0, 2)))
+        console.print()
 
 
 def deliver_reproduction(result: ReproduceResult, folder: Path, json: str | None, *, quiet: bool) -> None:

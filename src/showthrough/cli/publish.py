@@ -11,7 +11,7 @@ import typer
 
 from showthrough.cli import options
 from showthrough.cli.common import errors_as_sentences, live, out, say
-from showthrough.errors import InputError
+from showthrough.errors import FieldError, InputError
 from showthrough.table.unpacking import unpacked_up_to
 
 if TYPE_CHECKING:
@@ -282,4 +282,9 @@ def _policy(limits: Mapping[str, Any], certain: int, integral: str, *, needed: b
     from showthrough.policy.policy import Policy
 
     wanted = needed or any(limit is not None for limit in limits.values())
-    return Policy(certain=certain, integral=integral, **limits) if wanted else None
+    try:
+        return Policy(certain=certain, integral=integral, **limits) if wanted else None
+    except FieldError as error:
+        if error.field in ("epsilon", "delta"):  # here these are of the noise, and the limits have other names
+            raise FieldError(f"max_{error.field}", error.sentence) from None
+        raise

@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 import typer
 
 from showthrough.cli import options
-from showthrough.cli.common import errors_as_sentences, live, out
+from showthrough.cli.common import errors_as_sentences, live
 
 
 def reproduce(
@@ -39,14 +39,16 @@ def reproduce(
         from showthrough.errors import InputError
         from showthrough.requests.reproduce import ReproduceRequest, check_folder, run_reproduce
 
+        files = [] if json in (None, "-") else [Path(str(json))]
         if listed:
-            list_experiments(out())
+            check_targets(files, [])
+            list_experiments(json)
             return
         if experiment is None:
             raise InputError("Which experiment is to be run? showthrough reproduce --list names them.")
         request = ReproduceRequest(experiment, figure, quick, None if data is None else str(data), seed)
         check_folder(output)
-        check_targets([] if json in (None, "-") else [Path(str(json))], [])
+        check_targets(files, [])
         with live(quiet=quiet) as progress:
             result = run_reproduce(request, progress)
         content = replace(result.content, made=as_started(result.content.made))

@@ -43,8 +43,8 @@ class DiversePartitions(PaperFigure):
 
     title: ClassVar[str] = "The attack on l-diversity and t-closeness"
     claim: ClassVar[str] = (
-        "Both fare better than k-anonymity and are breached all the same, at partitions of about 450 and 1 300 instead "
-        "of 45."
+        "Both fare better than k-anonymity and are breached all the same, at partitions of about 450 and "
+        "1\u202f300 instead of 45."
     )
     reads: ClassVar[tuple[str, ...]] = ("ipums",)
 

@@ -310,6 +310,6 @@ NOTES = (
     "43.7\u202f% of IPUMS have no occupation (code 999), and most of them are alike in age or work class: their groups "
     "are homogeneous before any attack, which is why that share stands beside every figure.",
     "IPUMS calls its file 1997; the code 97 is the census of 1970.",
-    "Relaxed cuts halve every part, so that 10 000 rows end in groups of 9 or 10 for every k from 6 to 9: stairs.",
+    "Relaxed cuts halve every part, so that 10\u202f000 rows end in groups of 9 or 10 for every k from 6 to 9: stairs.",
     "Everybody's group is known, as the paper assumes.",
 )

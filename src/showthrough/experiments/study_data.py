@@ -65,8 +65,11 @@ class StudyData:
         if not names:
             return "none but the paper's own examples."
         told = "; ".join(TOLD[name] for name in names)
-        made = " Synthetic: the marginals of these tables, drawn from a fixed seed, columns independently."
-        return f"{told}.{made if self.folder is None else ''}"
+        if self.folder is not None:
+            return f"{told}."
+        return (
+            f"synthetic, no real record: columns drawn independently, from a fixed seed, with the marginals of {told}."
+        )
 
     def files(self, names: Sequence[str]) -> list[Path]:
         """The files of these tables; a sentence where one is missing."""

@@ -23,10 +23,12 @@ def check_limits(policy: Any) -> None:
         count = getattr(policy, name)
         if count is not None and not (_whole(count) and count >= 0):
             raise FieldError(name, f"is a whole number of 0 or more, not {_shown(count)}{_meant(count)}")
-    for name, least in (("min_anonymity", 1), ("epsilon", 0), ("delta", 0)):
+    for name, least in (("min_anonymity", 1), ("epsilon", 0)):
         given = getattr(policy, name)
         if given is not None and not (_number(given) and least <= given < math.inf):
             raise FieldError(name, f"is a number of {least} or more, not {_shown(given)}.")
+    if policy.delta is not None and not (_number(policy.delta) and 0 <= policy.delta < 1):
+        raise FieldError("delta", f"is a probability, at least 0 and below 1, not {_shown(policy.delta)}.")
     few = policy.over_posterior
     if not (_number(few) and few >= 0 and (_whole(few) or few < 1)):
         raise FieldError("over_posterior", f"is a whole number of persons, or a share below 1, not {_shown(few)}.")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
+from rich.console import Console
+from rich.containers import Lines
 from rich.text import Text
 
 from showthrough import said
+from showthrough.numerals import THIN
 
+_HELD = "\ue000"  # as wide as a thin space, and no space to Rich
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp", "Cn")
 
 
@@ -30,6 +35,44 @@ def printable(text: str, *, lines: bool = True) -> str:
     )
 
 
+class Unbroken(Text):
+    """Text whose numbers stay on one line: Rich breaks lines at every space of Unicode, no-break ones too."""
+
+    @classmethod
+    def of(cls, text: Text) -> Unbroken:
+        """The same text."""
+        return cls(
+            text.plain,
+            text.style,
+            justify=text.justify,
+            overflow=text.overflow,
+            no_wrap=text.no_wrap,
+            end=text.end,
+            tab_size=text.tab_size,
+            spans=text.spans,
+        )
+
+    def wrap(self, console: Console, width: int, **options: Any) -> Lines:
+        """Called by Rich."""
+        lines = _swapped(self, THIN, _HELD).wrap(console, width, **options)
+        return Lines(_swapped(line, _HELD, THIN) for line in lines)
+
+
+def _swapped(text: Text, old: str, new: str) -> Text:
+    changed = text.copy()  # of Rich's own class
+    changed.plain = changed.plain.replace(old, new)
+    return changed
+
+
 def words(text: str, style: str = "", *, lines: bool = False) -> Text:
     """Text for a console, on one line unless its own ``lines`` are wanted."""
     return Text(printable(text, lines=lines), style=style)
+
+
+def unbroken(text: str) -> list[str]:
+    """The words of a text as lines break between them: a thin space ends none.
+
+    >>> [word.replace(THIN, "_") for word in unbroken(f"4{THIN}800  records")]
+    ['4_800', 'records']
+    """
+    return [word.replace(_HELD, THIN) for word in text.replace(THIN, _HELD).split()]

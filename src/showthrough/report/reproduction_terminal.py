@@ -7,7 +7,7 @@ from rich.console import Console
 from showthrough.report.markdown import escaped
 from showthrough.report.printable import words
 from showthrough.report.reproduction import ReproductionContent, ResultTable, claims_table
-from showthrough.report.tables import Column, WordTable
+from showthrough.report.tables import Column, WordTable, fitting
 
 
 def show_reproduction(console: Console, told: ReproductionContent) -> None:
@@ -22,7 +22,7 @@ def show_reproduction(console: Console, told: ReproductionContent) -> None:
             if claim.why:
                 console.print(words(f"• {claim.what}: {claim.why}"))
         console.print()
-        console.print(_table(one.tables[0]))
+        _show_table(console, one.tables[0])
         if further := [table.title for table in one.tables[1:]]:
             console.print(words(f"In the files as well: {'; '.join(further)}.", "dim"))
         for note in one.notes:
@@ -30,9 +30,15 @@ def show_reproduction(console: Console, told: ReproductionContent) -> None:
         console.print(words(f"Took {effort}.", "dim"))
 
 
-def _table(table: ResultTable) -> WordTable:
+def _show_table(console: Console, table: ResultTable) -> None:
+    """The columns for which there is room, and the names of the others."""
     columns = [Column(name, whole=number) for name, number in zip(table.headings, table.numeric(), strict=True)]
-    return WordTable(table.title, columns, table.rows(), caption=table.note)
+    rows = table.rows()
+    some = fitting(columns, rows, console.width)
+    console.print(WordTable(table.title, columns[:some], [row[:some] for row in rows], caption=table.note))
+    if some < len(columns):
+        further = ", ".join(column.name for column in columns[some:])
+        console.print(words(f"Further columns in the files, for which this terminal has no room: {further}.", "dim"))
 
 
 def reproduction_markdown(told: ReproductionContent) -> bytes:

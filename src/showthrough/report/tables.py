@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from showthrough.report.printable import printable, words
+from showthrough.report.printable import printable, unbroken, words
 
 BORDER = 3  # a line and two spaces for every column; one more line ends the row
 SHORT = 8  # columns of words are squeezed to this before numbers are
@@ -59,6 +59,12 @@ class WordTable:
             yield words(self.caption, "dim")
 
 
+def fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> int:
+    """How many columns, from the first, fit side by side without a broken word or number; at least one."""
+    needed = [_Measured.of(column, [row[j] for row in rows]).least + BORDER for j, column in enumerate(columns)]
+    return max(1, sum(total + 1 <= width for total in accumulate(needed)))
+
+
 @dataclass(frozen=True)
 class _Measured:
     """The widths at which a column breaks less."""
@@ -73,9 +79,9 @@ class _Measured:
 
     @classmethod
     def of(cls, column: Column, cells: Sequence[str]) -> _Measured:
-        heading = _longest(printable(column.name).split())
+        heading = _longest(unbroken(printable(column.name)))
         lines = [line for cell in cells for line in cell.split("\n")]
-        least = lines if column.whole else [word for line in lines for word in line.split()]
+        least = lines if column.whole else [word for line in lines for word in unbroken(line)]
         most = [cell.replace("\n", " ") for cell in cells] if column.whole else lines
         return cls(
             max(heading, _longest(least)), max(heading, _longest(most)), cell_len(printable(column.name)), column.whole

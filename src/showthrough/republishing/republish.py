@@ -139,7 +139,9 @@ class _Making:
         found = least_price(self.past, standing, kin, limit, seconds=min(30.0, self.choices.seconds))
         if found is None:
             return []
-        words = "Any release within the limit takes at least {least} counterfeits or withheld records, this one {paid}."
+        noun = "{least:counterfeit or withheld record|counterfeits or withheld records}"
+        here = "this one {paid}." if outcome.review.holds else "this one, which is not, {paid}."
+        words = f"Any release within the limit takes at least {noun}, {here}"
         return [Remark.of("least", words, least=found, paid=paid)]
 
     def m_invariant(self, began: float) -> Release:

@@ -55,7 +55,8 @@ def linked_remark(history: Sequence[Release]) -> tuple[Remark, ...]:
     if not linked:
         return ()
     words = (
-        "{n:earlier release is|earlier releases are} read with private links: for a reader who knows everybody's group."
+        "{n:earlier release is|earlier releases are} read with private links or a register: for a reader who "
+        "knows everybody's group."
     )
     return (Remark.of("links", words, n=len(linked), releases=", ".join(linked)),)
 

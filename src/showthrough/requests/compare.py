@@ -53,6 +53,11 @@ class CompareRequest(Entries):
         if not (self.methods or self.epsilons):
             raise FieldError("methods", "lists nothing, and neither do epsilons: name what to compare.")
 
+        if self.plot is not None and Path(self.plot).suffix.lower() != ".svg":
+            raise FieldError(
+                "plot", f"names the plot, an SVG: its name ends in .svg, not as {Path(self.plot).name} does."
+            )
+
     def files(self) -> list[Path]:
         """Everything that is read and must not be written over."""
         return [Path(self.table), *map(Path, self.hierarchies.values())]

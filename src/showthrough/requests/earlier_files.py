@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from showthrough.errors import InputError
+from showthrough.errors import FieldError, InputError
 from showthrough.register.history_file import HistoryEntries, files_of, read_history
 from showthrough.register.locating import names_of
 from showthrough.register.naming import named
@@ -38,6 +38,17 @@ class PastFiles:
         if found and len(self.paths) > 1:
             raise InputError(f"{found[0]} is a history file, which names all releases: give it alone.")
         return found[0] if found else None
+
+    def check(self, *, remembered: bool) -> None:
+        """What is said of earlier releases has to be of some, here or ``remembered``, and not of a history file's."""
+        told = self.history_file
+        for name in ("group", "register"):
+            if getattr(self, name) is None:
+                continue
+            if told is not None:
+                raise FieldError(name, f"is not for {told}: a history file names files and roles itself.")
+            if not self.paths and not remembered:
+                raise FieldError(name, "is for earlier releases: name them with history=.", parameters=("history",))
 
     def files(self) -> list[Path]:
         """Everything that is read."""
@@ -91,6 +102,8 @@ class PastFiles:
         own: dict[str, object] = {
             role: column for role, column in roles.items() if column is not None and column in columns
         }
+        if "id" in own and self.group is not None and "group" not in own:
+            raise FieldError("group", f"names the column of groups, and {path} has no column {self.group!r}.")
         if "id" not in own:
             own["quasi"] = _shown(columns, self.quasi, (self.sensitive, self.group))
         return {"file": path, **own}

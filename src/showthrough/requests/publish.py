@@ -122,6 +122,11 @@ class PublishRequest(Entries):
             raise FieldError("cells", f"is one of {', '.join(CELLS)}, not {self.cells!r}.")
         for name, least in (("suppression_limit", 0), ("passes", 0), ("seconds", 1), ("seed", 0)):
             between(name, getattr(self, name), least)
+        self.past.check(remembered=self.ledger is not None)
+        if self.best_effort and self.folder is not None and self.strategy != "guarded" and self.method != DP_COUNTS:
+            raise FieldError(
+                "best_effort", 'is for strategy="guarded", which keeps a policy.', parameters=("strategy",)
+            )
 
     def _check_ledger(self) -> None:
         if self.ledger is None:

@@ -36,7 +36,9 @@ def _lines(data: Mapping[str, Any], names: Sequence[str], width: int, *, named: 
     rows, numbers = list(data["rows"]), sorted({row["releases"] for row in data["rows"]})
     x = {
         "field": "releases", "type": "quantitative", "scale": {"nice": False, "zero": False, "padding": 8},
-        "axis": {"values": numbers, "title": "releases", "grid": False, "ticks": False, "offset": 9},
+        "axis": {
+            "values": numbers, "format": "d", "title": "releases", "grid": False, "ticks": False, "offset": 9,
+        },
     }  # fmt: skip
     y = {
         "field": "share", "type": "quantitative", "scale": {"domain": [0, 1], "nice": False},
