@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 import json
 import os
 import stat
@@ -145,6 +146,9 @@ def test_an_exception_publishes_what_did_not_pass(ledger):
     ):
         with pytest.raises(st.errors.ParameterError):
             ledger.add("D2", **missing)
+    for again in (d2, replace(d2, name="of another name")):
+        with pytest.raises(LedgerError, match=r"did not pass the gate of .* \(event 4: block\): it is recorded with"):
+            ledger.add(again)
     ledger.add("D2", exception="court order", owner="board", until=dt.date(2099, 1, 1))
     assert [r.name for r in ledger.history()] == ["D1", "D2"]
     told = next(e for e in ledger.log() if e.kind == "exception granted").told

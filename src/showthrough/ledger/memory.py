@@ -132,6 +132,12 @@ class Memory:
                 return event
         return None
 
+    def not_passed(self, fingerprint: str) -> Event | None:
+        """The last verdict on this very content, if it was not to pass."""
+        own = (event for event in reversed(self.judged) if event.told["candidate"]["fingerprint"] == fingerprint)
+        last = next(own, None)
+        return None if last is None or last.told["verdict"] == "pass" else last
+
     def refuse_recorded(self, name: str, fingerprint: str) -> None:
         """The same release is not recorded twice, and another one of the same name not at all."""
         same = next((r for r in self.history if r.told["fingerprint"] == fingerprint), None)

@@ -77,8 +77,15 @@ class Recording:
         return self.append(WITHDRAWN, {**told, "never_left_the_house": never_left_the_house})
 
     def refuse_or_add(self, parcel: Parcel, *, by: str, more: Mapping[str, Any] | None = None) -> Event:
-        """Add what is out there already, unless it is in the ledger."""
+        """Add what is out there already, unless it is in the ledger or a gate did not let it pass."""
         self.memory.refuse_recorded(parcel.release.name, parcel.release.fingerprint())
+        judged = self.memory.not_passed(parcel.release.fingerprint())
+        if judged is not None:
+            raise LedgerError(
+                f"{parcel.release.name} did not pass the gate of {self.memory.where} (event {judged.number}: "
+                f"{judged.told['verdict']}): it is recorded with an exception, its owner and its last day.",
+                parameters=("exception", "owner", "until"),
+            )
         return self.add(parcel.release, {**parcel.kept(self.session), "by": by, **(more or {})})
 
 
