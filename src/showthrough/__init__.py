@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from showthrough.criteria.m_uniqueness import MUniqueness as MUniqueness
     from showthrough.criteria.population import DeltaPresence as DeltaPresence
     from showthrough.criteria.population import KMap as KMap
+    from showthrough.criteria.quasi_identifiers import QuasiIdentifiers as QuasiIdentifiers
+    from showthrough.criteria.quasi_identifiers import quasi_identifiers as quasi_identifiers
     from showthrough.criteria.risk import Risk as Risk
     from showthrough.criteria.risk import risk as risk
     from showthrough.criteria.skyline import SkylinePrivacy as SkylinePrivacy
@@ -96,6 +98,7 @@ _HOME = {
     "MUniqueness": "showthrough.criteria.m_uniqueness",
     "Posterior": "showthrough.inference.posterior",
     "Proof": "showthrough.inference.proof",
+    "QuasiIdentifiers": "showthrough.criteria.quasi_identifiers",
     "RecursiveLDiversity": "showthrough.criteria.l_diversity",
     "Policy": "showthrough.policy.policy",
     "PolicyException": "showthrough.policy.rules",
@@ -119,6 +122,7 @@ _HOME = {
     "infer": "showthrough.inference.infer",
     "knowledge": "showthrough.knowledge",
     "levels": "showthrough.criteria.levels",
+    "quasi_identifiers": "showthrough.criteria.quasi_identifiers",
     "read_history": "showthrough.register.history_file",
     "read_knowledge": "showthrough.knowledge.knowledge_file",
     "read_register": "showthrough.register.register",
@@ -155,6 +159,7 @@ __all__ = [
     "PolicyException",
     "Posterior",
     "Proof",
+    "QuasiIdentifiers",
     "RecursiveLDiversity",
     "Register",
     "Release",
@@ -176,6 +181,7 @@ __all__ = [
     "infer",
     "knowledge",
     "levels",
+    "quasi_identifiers",
     "read_history",
     "read_knowledge",
     "read_policy",

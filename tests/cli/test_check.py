@@ -135,6 +135,19 @@ def test_population_and_risk(home):
     assert "Journalist" in done.stdout
 
 
+def test_columns_that_tell_rows_apart(home):
+    asked = ["plain.csv", "--sensitive", "pay", "--find-quasi", 2]
+    found = told(*asked)[1]["quasi_identifiers"]
+    assert (found["rows"], found["looked_at"], found["complete"]) == (4, 6, True)
+    assert found["sets"][0] == {"columns": ["zip", "job"], "distinction": 1, "separation": 1, "unique": 1}
+    done = run(*asked)
+    assert "best of 6 sets" in done.stdout
+    assert "zip, job" in done.stdout
+    assert "zq" not in done.stdout
+    refused = run(*BUCKETIZED, "--find-quasi", 2)
+    assert refused.exit_code == 2
+
+
 def test_release_folder_and_table(home):
     frame = pl.read_csv("D1.csv")
     Release.bucketized(frame, id="pseudonym", sensitive="disease", group="group").save("D1")

@@ -33,7 +33,7 @@ FLAGS = [
     "--tree", "--table", "--population", "--distinct-l", "--frequency-l", "--entropy-l", "--recursive", "--t",
     "--alpha", "--beta", "--delta-disclosure", "--dissimilarity", "--metric", "--m-unique", "--k-map", "--presence",
     "--negations", "--risk", "--threshold", "--audience", "--json", "--people", "--register", "--present",
-    "--ck-safety", "--skyline", "--sampling-fraction",
+    "--ck-safety", "--skyline", "--sampling-fraction", "--find-quasi",
     "--value-map", "--missing", "--spread", "--locate", "--changed", "--contradictions", "--bounds", "--method",
     "--suppress", "--coding", "--cells", "--strategy", "--max-posterior", "--max-gain", "--certain", "--integral",
     "--repair", "--proximity", "--impossible", "--prefer", "--plan", "--name", "--format", "--seed", "--others",

@@ -138,6 +138,9 @@ def check(
         Optional[float],
         typer.Option(min=0, max=1, help="Share of the population in the release: estimates who is unique there."),
     ] = None,
+    find_quasi: Annotated[
+        int, typer.Option(min=0, help="Rank sets of up to so many columns by how well they tell rows apart.")
+    ] = 0,
     audience: Annotated[
         Audience, typer.Option(help="shareable: counts only. internal: the worst groups by name.")
     ] = Audience.shareable,
@@ -173,7 +176,8 @@ def check(
             "others": others.value, "hierarchies": pairs("hierarchy", hierarchy), "tree": columns(tree) or (),
             "table": table, "population": population, "criteria": CriteriaEntries.from_dict(limits),
             "negations": negations, "risk": None if risk is None else risk.value, "threshold": threshold,
-            "sampling_fraction": sampling_fraction, "queries": queries, "seed": seed, "audience": audience.value,
+            "sampling_fraction": sampling_fraction, "find_quasi": find_quasi, "queries": queries, "seed": seed,
+            "audience": audience.value,
         }  # fmt: skip
         request = CheckRequest.from_dict(entries)
         targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown})
