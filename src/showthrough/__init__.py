@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from showthrough.comparing.comparison import Comparison as Comparison
     from showthrough.comparing.comparison import compare as compare
     from showthrough.criteria.alpha_k import AlphaKAnonymity as AlphaKAnonymity
+    from showthrough.criteria.average_risk import AverageRisk as AverageRisk
+    from showthrough.criteria.average_risk import Uniqueness as Uniqueness
     from showthrough.criteria.beta_likeness import BetaLikeness as BetaLikeness
     from showthrough.criteria.criterion import Check as Check
     from showthrough.criteria.delta_disclosure import DeltaDisclosure as DeltaDisclosure
@@ -77,6 +79,7 @@ showing.drawn_by("showthrough.report.fragments")
 _HOME = {
     "AlphaKAnonymity": "showthrough.criteria.alpha_k",
     "Audit": "showthrough.auditing.audit",
+    "AverageRisk": "showthrough.criteria.average_risk",
     "BetaLikeness": "showthrough.criteria.beta_likeness",
     "CKSafety": "showthrough.criteria.implications",
     "Certificate": "showthrough.inference.certificate",
@@ -110,6 +113,7 @@ _HOME = {
     "Risk": "showthrough.criteria.risk",
     "SkylinePrivacy": "showthrough.criteria.skyline",
     "TCloseness": "showthrough.criteria.t_closeness",
+    "Uniqueness": "showthrough.criteria.average_risk",
     "Utility": "showthrough.measuring.measure",
     "WorstCase": "showthrough.criteria.worst_case",
     "attack_all": "showthrough.requests.attack_all",
@@ -136,6 +140,7 @@ _HOME = {
 __all__ = [
     "AlphaKAnonymity",
     "Audit",
+    "AverageRisk",
     "BetaLikeness",
     "CKSafety",
     "Certificate",
@@ -167,6 +172,7 @@ __all__ = [
     "Rules",
     "SkylinePrivacy",
     "TCloseness",
+    "Uniqueness",
     "Utility",
     "WorstCase",
     "__version__",

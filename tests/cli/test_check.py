@@ -70,7 +70,8 @@ def test_limits_that_hold_and_fail(home):
 def test_every_limit(home):
     options = ["--k", 2, "--distinct-l", 1, "--frequency-l", 1, "--entropy-l", 1, "--recursive", "9,1", "--t", 1]
     options += ["--alpha", 1, "--beta", 99, "--delta-disclosure", 9, "--m-unique", 1, "--dissimilarity", "0.1,0.5,1"]
-    options += ["--ck-safety", "1,0", "--skyline", "0.9,1,1,1"]
+    options += ["--ck-safety", "1,0", "--skyline", "0.9,1,1,1", "--average-risk", 0.5, "--uniqueness", 0]
+    options += ["--population-uniqueness", "0.01,0.5"]
     code, found = told(*BUCKETIZED, *options, "--metric", "equal")
     assert code == 1
     holds = {c["criterion"]: c["holds"] for c in found["results"][0]["checks"]}
@@ -81,7 +82,7 @@ def test_every_limit(home):
         "(1,0)-safety",
         "skyline privacy below 0.9 at (1,1,1)",
     }
-    assert len(holds) == 13
+    assert len(holds) == 16
     assert {name for name, held in holds.items() if not held} == failing
 
 

@@ -127,6 +127,9 @@ def check(
     m_unique: options.MUnique = None,
     ck_safety: options.CkSafety = None,
     skyline: options.SkylinePoints = None,
+    average_risk: options.AverageRisk = None,
+    uniqueness: options.Uniqueness = None,
+    population_uniqueness: options.PopulationUniqueness = None,
     k_map: options.KMap = None,
     presence: options.Presence = None,
     negations: Annotated[int, typer.Option(min=0, help="Show what so many excluded values of a person leave.")] = 0,
@@ -169,6 +172,8 @@ def check(
             "floor": floor, "ck_safety": numbers("ck-safety", ck_safety, "C,K", whole=1),
             "skyline": numbers("skyline", skyline, "C,L,K,M", more=3), "k_map": k_map,
             "presence": numbers("presence", presence, "MIN,MAX"),
+            "average_risk": average_risk, "uniqueness": uniqueness,
+            "population_uniqueness": numbers("population-uniqueness", population_uniqueness, "SHARE,SAMPLED"),
         }  # fmt: skip
         entries = {
             "release": releases(paths, values), "id": id, "sensitive": sensitive or (), "group": group,
