@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from showthrough.comparing.comparison import Comparison as Comparison
     from showthrough.comparing.comparison import compare as compare
     from showthrough.criteria.alpha_k import AlphaKAnonymity as AlphaKAnonymity
+    from showthrough.criteria.average_risk import AverageRisk as AverageRisk
+    from showthrough.criteria.average_risk import Uniqueness as Uniqueness
     from showthrough.criteria.beta_likeness import BetaLikeness as BetaLikeness
     from showthrough.criteria.criterion import Check as Check
     from showthrough.criteria.delta_disclosure import DeltaDisclosure as DeltaDisclosure
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from showthrough.criteria.m_uniqueness import MUniqueness as MUniqueness
     from showthrough.criteria.population import DeltaPresence as DeltaPresence
     from showthrough.criteria.population import KMap as KMap
+    from showthrough.criteria.quasi_identifiers import QuasiIdentifiers as QuasiIdentifiers
+    from showthrough.criteria.quasi_identifiers import quasi_identifiers as quasi_identifiers
     from showthrough.criteria.risk import Risk as Risk
     from showthrough.criteria.risk import risk as risk
     from showthrough.criteria.skyline import SkylinePrivacy as SkylinePrivacy
@@ -75,6 +79,7 @@ showing.drawn_by("showthrough.report.fragments")
 _HOME = {
     "AlphaKAnonymity": "showthrough.criteria.alpha_k",
     "Audit": "showthrough.auditing.audit",
+    "AverageRisk": "showthrough.criteria.average_risk",
     "BetaLikeness": "showthrough.criteria.beta_likeness",
     "CKSafety": "showthrough.criteria.implications",
     "Certificate": "showthrough.inference.certificate",
@@ -96,6 +101,7 @@ _HOME = {
     "MUniqueness": "showthrough.criteria.m_uniqueness",
     "Posterior": "showthrough.inference.posterior",
     "Proof": "showthrough.inference.proof",
+    "QuasiIdentifiers": "showthrough.criteria.quasi_identifiers",
     "RecursiveLDiversity": "showthrough.criteria.l_diversity",
     "Policy": "showthrough.policy.policy",
     "PolicyException": "showthrough.policy.rules",
@@ -107,6 +113,7 @@ _HOME = {
     "Risk": "showthrough.criteria.risk",
     "SkylinePrivacy": "showthrough.criteria.skyline",
     "TCloseness": "showthrough.criteria.t_closeness",
+    "Uniqueness": "showthrough.criteria.average_risk",
     "Utility": "showthrough.measuring.measure",
     "WorstCase": "showthrough.criteria.worst_case",
     "attack_all": "showthrough.requests.attack_all",
@@ -119,6 +126,7 @@ _HOME = {
     "infer": "showthrough.inference.infer",
     "knowledge": "showthrough.knowledge",
     "levels": "showthrough.criteria.levels",
+    "quasi_identifiers": "showthrough.criteria.quasi_identifiers",
     "read_history": "showthrough.register.history_file",
     "read_knowledge": "showthrough.knowledge.knowledge_file",
     "read_register": "showthrough.register.register",
@@ -132,6 +140,7 @@ _HOME = {
 __all__ = [
     "AlphaKAnonymity",
     "Audit",
+    "AverageRisk",
     "BetaLikeness",
     "CKSafety",
     "Certificate",
@@ -155,6 +164,7 @@ __all__ = [
     "PolicyException",
     "Posterior",
     "Proof",
+    "QuasiIdentifiers",
     "RecursiveLDiversity",
     "Register",
     "Release",
@@ -162,6 +172,7 @@ __all__ = [
     "Rules",
     "SkylinePrivacy",
     "TCloseness",
+    "Uniqueness",
     "Utility",
     "WorstCase",
     "__version__",
@@ -176,6 +187,7 @@ __all__ = [
     "infer",
     "knowledge",
     "levels",
+    "quasi_identifiers",
     "read_history",
     "read_knowledge",
     "read_policy",

@@ -22,6 +22,7 @@ MADE_BY_US = {
     "Comparison",
     "Decision",
     "Gate",
+    "QuasiIdentifiers",
     "Risk",
     "Utility",
     "WorstCase",

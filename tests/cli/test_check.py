@@ -70,7 +70,8 @@ def test_limits_that_hold_and_fail(home):
 def test_every_limit(home):
     options = ["--k", 2, "--distinct-l", 1, "--frequency-l", 1, "--entropy-l", 1, "--recursive", "9,1", "--t", 1]
     options += ["--alpha", 1, "--beta", 99, "--delta-disclosure", 9, "--m-unique", 1, "--dissimilarity", "0.1,0.5,1"]
-    options += ["--ck-safety", "1,0", "--skyline", "0.9,1,1,1"]
+    options += ["--ck-safety", "1,0", "--skyline", "0.9,1,1,1", "--average-risk", 0.5, "--uniqueness", 0]
+    options += ["--population-uniqueness", "0.01,0.5"]
     code, found = told(*BUCKETIZED, *options, "--metric", "equal")
     assert code == 1
     holds = {c["criterion"]: c["holds"] for c in found["results"][0]["checks"]}
@@ -81,7 +82,7 @@ def test_every_limit(home):
         "(1,0)-safety",
         "skyline privacy below 0.9 at (1,1,1)",
     }
-    assert len(holds) == 13
+    assert len(holds) == 16
     assert {name for name, held in holds.items() if not held} == failing
 
 
@@ -133,6 +134,19 @@ def test_population_and_risk(home):
     assert told(*quasi, "--k-map", 2)[0] == 1
     done = run(*quasi, "--risk", "wildcard")
     assert "Journalist" in done.stdout
+
+
+def test_columns_that_tell_rows_apart(home):
+    asked = ["plain.csv", "--sensitive", "pay", "--find-quasi", 2]
+    found = told(*asked)[1]["quasi_identifiers"]
+    assert (found["rows"], found["looked_at"], found["complete"]) == (4, 6, True)
+    assert found["sets"][0] == {"columns": ["zip", "job"], "distinction": 1, "separation": 1, "unique": 1}
+    done = run(*asked)
+    assert "best of 6 sets" in done.stdout
+    assert "zip, job" in done.stdout
+    assert "zq" not in done.stdout
+    refused = run(*BUCKETIZED, "--find-quasi", 2)
+    assert refused.exit_code == 2
 
 
 def test_release_folder_and_table(home):

@@ -31,6 +31,8 @@ NUMBERS = {  # every numeric parameter of every criterion
     "DeltaPresence.minimum": lambda x: st.DeltaPresence(x, 1),
     "DeltaPresence.maximum": lambda x: st.DeltaPresence(0, x),
     "KMap.k": st.KMap,
+    "AverageRisk.most": st.AverageRisk,
+    "Uniqueness.most": st.Uniqueness,
     "CKSafety.c": lambda x: st.CKSafety(x, 2),
     "CKSafety.k": lambda x: st.CKSafety(0.5, x),
     "SkylinePrivacy.c": lambda x: st.SkylinePrivacy(x, (1, 1, 1)),

@@ -29,6 +29,8 @@ LIMITS = {
     "entropy_l": st.floats(1, 20), "t": SHARES, "alpha": st.floats(0.1, 1),
     "ck_safety": st.tuples(st.floats(0.1, 1), st.integers(0, 5)),
     "skyline": st.tuples(st.floats(0.1, 1), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)),
+    "average_risk": st.floats(0.1, 1), "uniqueness": SHARES,
+    "population_uniqueness": st.tuples(SHARES, st.floats(0.1, 1)),
     "recursive": st.tuples(st.floats(0.5, 9), st.integers(2, 5)),
     "enhanced": st.booleans(), "epsilon": st.floats(0, 10), "delta": st.floats(0, 1),
 }  # fmt: skip

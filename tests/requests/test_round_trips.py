@@ -58,6 +58,7 @@ CRITERIA = made(
     entropy_l=st.floats(1, 9),
     ck_safety=st.tuples(st.floats(0.1, 1), st.integers(0, 9)),
     skyline=st.tuples(st.floats(0.1, 1), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)),
+    population_uniqueness=st.tuples(SHARE, st.floats(0.1, 1)),
     recursive=st.tuples(st.floats(0.5, 9), st.integers(1, 9)),
     t=SHARE,
     distance=st.sampled_from(["equal", "ordered", "hierarchy"]),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from showthrough.anonymizers.refusals import out_of_reach
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.alpha_k import AlphaKAnonymity
+from showthrough.criteria.average_risk import AverageRisk, Uniqueness
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.k_anonymity import KAnonymity
 from showthrough.criteria.t_closeness import TCloseness
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 def requirement(table: Table, criteria: Sequence[Any], *, suppress: bool = False) -> Requirement:
     """Criteria on sizes and shares as one requirement; refused if it is out of reach and no row may be suppressed."""
-    k = max([1, *(c.k for c in criteria if isinstance(c, (KAnonymity, AlphaKAnonymity)))])
-    others = [searchable(c) for c in criteria if not isinstance(c, KAnonymity)]
+    ready = [searchable(c) for c in criteria]
+    k = max([1, *(c.k for c in ready if isinstance(c, (KAnonymity, AlphaKAnonymity)))])
+    others = [c for c in ready if not isinstance(c, KAnonymity)]
     if not others:
         return Requirement(k)
 
@@ -38,5 +40,7 @@ def requirement(table: Table, criteria: Sequence[Any], *, suppress: bool = False
 
 
 def searchable(criterion: Any) -> Any:
-    """The criterion for single groups: which rows are kept is not known before all groups are."""
+    """The criterion for single groups: which rows are kept, and what all make together, is not known before all are."""
+    if isinstance(criterion, (AverageRisk, Uniqueness)):
+        return KAnonymity(criterion.k)
     return replace(criterion, reference="all") if isinstance(criterion, TCloseness) else criterion

@@ -22,6 +22,7 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.anonymizers.xcolor import xcolor
 from showthrough.criteria.alpha_k import AlphaKAnonymity
+from showthrough.criteria.average_risk import AverageRisk, Uniqueness
 from showthrough.criteria.beta_likeness import BetaLikeness
 from showthrough.criteria.criterion import Criterion
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
@@ -89,6 +90,8 @@ _SIZES_AND_SHARES = (
     DeltaDisclosure,
     DeltaPresence,
     KMap,
+    AverageRisk,
+    Uniqueness,
 )
 
 

@@ -127,6 +127,9 @@ def check(
     m_unique: options.MUnique = None,
     ck_safety: options.CkSafety = None,
     skyline: options.SkylinePoints = None,
+    average_risk: options.AverageRisk = None,
+    uniqueness: options.Uniqueness = None,
+    population_uniqueness: options.PopulationUniqueness = None,
     k_map: options.KMap = None,
     presence: options.Presence = None,
     negations: Annotated[int, typer.Option(min=0, help="Show what so many excluded values of a person leave.")] = 0,
@@ -138,6 +141,9 @@ def check(
         Optional[float],
         typer.Option(min=0, max=1, help="Share of the population in the release: estimates who is unique there."),
     ] = None,
+    find_quasi: Annotated[
+        int, typer.Option(min=0, help="Rank sets of up to so many columns by how well they tell rows apart.")
+    ] = 0,
     audience: Annotated[
         Audience, typer.Option(help="shareable: counts only. internal: the worst groups by name.")
     ] = Audience.shareable,
@@ -166,6 +172,8 @@ def check(
             "floor": floor, "ck_safety": numbers("ck-safety", ck_safety, "C,K", whole=1),
             "skyline": numbers("skyline", skyline, "C,L,K,M", more=3), "k_map": k_map,
             "presence": numbers("presence", presence, "MIN,MAX"),
+            "average_risk": average_risk, "uniqueness": uniqueness,
+            "population_uniqueness": numbers("population-uniqueness", population_uniqueness, "SHARE,SAMPLED"),
         }  # fmt: skip
         entries = {
             "release": releases(paths, values), "id": id, "sensitive": sensitive or (), "group": group,
@@ -173,7 +181,8 @@ def check(
             "others": others.value, "hierarchies": pairs("hierarchy", hierarchy), "tree": columns(tree) or (),
             "table": table, "population": population, "criteria": CriteriaEntries.from_dict(limits),
             "negations": negations, "risk": None if risk is None else risk.value, "threshold": threshold,
-            "sampling_fraction": sampling_fraction, "queries": queries, "seed": seed, "audience": audience.value,
+            "sampling_fraction": sampling_fraction, "find_quasi": find_quasi, "queries": queries, "seed": seed,
+            "audience": audience.value,
         }  # fmt: skip
         request = CheckRequest.from_dict(entries)
         targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown})

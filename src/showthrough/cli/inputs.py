@@ -60,7 +60,12 @@ def columns(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-_SUCH_AS = {"dissimilarity": "0.1,0.5,5", "ck-safety": "0.5,2", "skyline": "0.5,1,1,1"}
+_SUCH_AS = {
+    "dissimilarity": "0.1,0.5,5",
+    "ck-safety": "0.5,2",
+    "skyline": "0.5,1,1,1",
+    "population-uniqueness": "0.01,0.1",
+}
 
 
 def numbers(

@@ -117,6 +117,14 @@ SkylinePoints = Annotated[
     ),
 ]
 MUnique = Annotated[Optional[int], typer.Option(help="m-uniqueness.")]
+AverageRisk = Annotated[Optional[float], typer.Option(help="Average risk: groups over records, at most.")]
+Uniqueness = Annotated[Optional[float], typer.Option(help="Share of records alone in their group, at most.")]
+PopulationUniqueness = Annotated[
+    Optional[str],
+    typer.Option(
+        metavar="SHARE,SAMPLED", help="Share of the population that is unique, at most, if so much of it was sampled."
+    ),
+]
 KMap = Annotated[Optional[int], typer.Option(help="k-map (needs --population).")]
 Presence = Annotated[Optional[str], typer.Option(metavar="MIN,MAX", help="δ-presence (needs --population).")]
 

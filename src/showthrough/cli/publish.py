@@ -47,6 +47,9 @@ def publish(
     ] = None,
     metric: Annotated[str, typer.Option(help="Distance of dissimilarity: numeric or equal.")] = "numeric",
     m_unique: options.MUnique = None,
+    average_risk: options.AverageRisk = None,
+    uniqueness: options.Uniqueness = None,
+    population_uniqueness: options.PopulationUniqueness = None,
     k_map: options.KMap = None,
     presence: options.Presence = None,
     population: Annotated[Optional[Path], typer.Option(help="The population, with the same quasi-identifiers.")] = None,
@@ -219,6 +222,8 @@ def publish(
             "beta": beta, "delta_disclosure": delta_disclosure,
             "dissimilarity": numbers("dissimilarity", dissimilarity, "EPS,DELTA,K", whole=2), "metric": metric,
             "k_map": k_map, "presence": numbers("presence", presence, "MIN,MAX"),
+            "average_risk": average_risk, "uniqueness": uniqueness,
+            "population_uniqueness": numbers("population-uniqueness", population_uniqueness, "SHARE,SAMPLED"),
         }  # fmt: skip
         guard = {
             "max_posterior": max_posterior, "max_gain": max_gain, "impossible": impossible,

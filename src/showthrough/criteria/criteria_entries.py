@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from showthrough.criteria import l_diversity as diversity
 from showthrough.criteria.alpha_k import AlphaKAnonymity
+from showthrough.criteria.average_risk import AverageRisk, Uniqueness
 from showthrough.criteria.beta_likeness import BetaLikeness
 from showthrough.criteria.criterion import Criterion
 from showthrough.criteria.delta_disclosure import DeltaDisclosure
@@ -34,7 +35,7 @@ class CriteriaEntries(Entries):
     ``recursive`` is (c, l), ``dissimilarity`` (ε, δ, k), ``presence`` (lowest, highest). ``distance`` and
     ``reference`` are those of ``t``, ``enhanced`` is that of ``beta``, ``metric`` and ``floor`` those of
     ``dissimilarity``; ``ck_safety`` is (c, k), ``skyline`` c and then one or more points of three numbers (excluded,
-    known, family); ``alpha`` takes the k of ``k``, or 1.
+    known, family); ``population_uniqueness`` is (share, sampling fraction); ``alpha`` takes the k of ``k``, or 1.
     """
 
     k: int | None = None
@@ -55,6 +56,9 @@ class CriteriaEntries(Entries):
     floor: bool = False
     ck_safety: tuple[float, int] | None = None
     skyline: tuple[float, ...] | None = None
+    average_risk: float | None = None
+    uniqueness: float | None = None
+    population_uniqueness: tuple[float, float] | None = None
     k_map: int | None = None
     presence: tuple[float, float] | None = None
 
@@ -129,6 +133,9 @@ _MADE: Mapping[str, Callable[[Any, _Beside], Criterion]] = {
     "dissimilarity": _dissimilar,
     "ck_safety": lambda given, _: CKSafety(*given.ck_safety),
     "skyline": lambda given, _: SkylinePrivacy(given.skyline[0], _triples(given.skyline[1:])),
+    "average_risk": lambda given, _: AverageRisk(given.average_risk),
+    "uniqueness": lambda given, _: Uniqueness(given.uniqueness),
+    "population_uniqueness": lambda given, _: Uniqueness(*given.population_uniqueness),
     "k_map": lambda given, beside: KMap(given.k_map, population=beside.population),
     "presence": lambda given, beside: DeltaPresence(given.presence[0], given.presence[1], beside.population),
 }

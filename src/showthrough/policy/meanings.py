@@ -23,6 +23,9 @@ MEANINGS = {
     "dissimilarity": "(ε, δ)^k-dissimilarity: in every group of k or more, few values lie near each other.",
     "ck_safety": "(c, k)-safety: whoever knows any k implications is less than c sure of anybody's value.",
     "skyline": "Skyline privacy: less than c sure, whoever knows up to so many excluded values, persons and relatives.",
+    "average_risk": "Average risk: how probably a record is found on average, groups over records.",
+    "uniqueness": "Uniqueness: which share of the records may be alone in their group.",
+    "population_uniqueness": "Uniqueness in the population: which share of it may be unique, estimated from a sample.",
     "epsilon": "ε that differentially private releases may use up together.",
     "delta": "δ that differentially private releases may use up together.",
 }

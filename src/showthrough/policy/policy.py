@@ -39,7 +39,7 @@ JOINT = ("certain", "max_posterior", "max_gain", "max_shift", "min_anonymity", "
 """Limits on what all releases tell together."""
 CRITERIA = (
     "k", "distinct_l", "frequency_l", "entropy_l", "recursive", "m_unique", "t", "alpha", "beta", "delta_disclosure",
-    "dissimilarity", "ck_safety", "skyline",
+    "dissimilarity", "ck_safety", "skyline", "average_risk", "uniqueness", "population_uniqueness",
 )  # fmt: skip
 """Limits on every release alone; the fields after them in `Policy` say how they are meant."""
 BUDGET = ("epsilon", "delta")
@@ -93,11 +93,14 @@ class Policy:
     floor: bool = False
     ck_safety: tuple[float, int] | None = None
     skyline: tuple[float, ...] | None = None
+    average_risk: float | None = None
+    uniqueness: float | None = None
+    population_uniqueness: tuple[float, float] | None = None
     epsilon: float | None = None
     delta: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("proximity", "recursive", "dissimilarity", "ck_safety", "skyline"):
+        for name in ("proximity", "recursive", "dissimilarity", "ck_safety", "skyline", "population_uniqueness"):
             if isinstance(given := getattr(self, name), list):
                 object.__setattr__(self, name, tuple(given))
         check_limits(self)

@@ -13,12 +13,15 @@ from typing import Any
 from showthrough import __version__
 from showthrough.criteria.criterion import Check
 from showthrough.criteria.examine import Examined
+from showthrough.criteria.quasi_identifiers import QuasiIdentifiers
 from showthrough.criteria.risk import Adversary, Risk
 from showthrough.measuring.measure import Utility
 from showthrough.report.figure import Figure, Figures, figures, plain
 
 SCHEMA = "showthrough.check"
 VERSION = 1
+TELLING = 20
+"""Sets of columns that are told, of those that were looked at as quasi-identifiers."""
 
 LABELS = {  # in the order of every table
     "gcp_published": "GCP as published",
@@ -42,6 +45,7 @@ class Findings:
     parts: tuple[Examined, ...]
     risk: Risk | None = None
     utility: Utility | None = None
+    telling: QuasiIdentifiers | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -144,6 +148,18 @@ class RiskContent:
 
 
 @dataclass(frozen=True)
+class TellingContent:
+    """Sets of columns by how well they tell rows apart, the best of them."""
+
+    figures: Figures
+    sets: tuple[Mapping[str, Any], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {**self.figures.as_dict(), "sets": plain(list(self.sets))}
+
+
+@dataclass(frozen=True)
 class ReleaseContent:
     """Everything about one release."""
 
@@ -153,6 +169,7 @@ class ReleaseContent:
     results: tuple[ResultContent, ...]
     risk: RiskContent | None
     utility: UtilityContent | None
+    telling: TellingContent | None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -164,6 +181,7 @@ class ReleaseContent:
             "results": [result.as_dict() for result in self.results],
             "risk": None if self.risk is None else self.risk.as_dict(),
             "utility": None if useful is None else {**useful.figures.as_dict(), "notes": list(useful.notes)},
+            **({} if self.telling is None else {"quasi_identifiers": self.telling.as_dict()}),
         }
 
 
@@ -200,7 +218,8 @@ def content(examined: Sequence[Findings], *, audience: str, trees: Mapping[str, 
 def _release(entry: Findings, *, internal: bool) -> ReleaseContent:
     results = tuple(_result(part, internal=internal) for part in entry.parts)
     risked = None if entry.risk is None else _risk(entry.risk)
-    return ReleaseContent(entry.name, entry.kind, entry.holds, results, risked, _utility(entry.utility))
+    useful, telling = _utility(entry.utility), _telling(entry.telling)
+    return ReleaseContent(entry.name, entry.kind, entry.holds, results, risked, useful, telling)
 
 
 def _result(part: Examined, *, internal: bool) -> ResultContent:
@@ -251,3 +270,11 @@ def _utility(found: Utility | None) -> UtilityContent | None:
         return None
     own = {name: value for name, value in asdict(found).items() if name != "notes"}
     return UtilityContent(figures(own, "check", "utility", LABELS), found.notes)
+
+
+def _telling(found: QuasiIdentifiers | None) -> TellingContent | None:
+    if found is None:
+        return None
+    own = {"rows": found.rows, "looked_at": found.sets.height, "complete": found.complete}
+    best = tuple(found.sets.head(TELLING).iter_rows(named=True))
+    return TellingContent(figures(own, "check", "quasi_identifiers"), best)

@@ -11,7 +11,15 @@ from rich.console import Console
 
 from showthrough.criteria.criterion import persons, text
 from showthrough.numerals import number_of
-from showthrough.report.check import CheckContent, Limit, ReleaseContent, ResultContent, RiskContent, WorstGroup
+from showthrough.report.check import (
+    CheckContent,
+    Limit,
+    ReleaseContent,
+    ResultContent,
+    RiskContent,
+    TellingContent,
+    WorstGroup,
+)
 from showthrough.report.figure import Figures
 from showthrough.report.printable import words
 from showthrough.report.tables import Column, WordTable
@@ -49,12 +57,25 @@ def _show_release(console: Console, entry: ReleaseContent) -> None:
     if entry.risk is not None:
         console.print()
         console.print(words(_risk(entry.risk)))
+    if entry.telling is not None:
+        console.print()
+        _show_telling(console, entry.telling)
     if entry.utility is not None:
         console.print()
         measured = [(figure.label, _number(figure.value), figure.meaning) for figure in entry.utility.measures()]
         console.print(_table("Utility against the table", ("measure", "level", ""), measured))
         for note in entry.utility.notes:
             console.print(words(f"• {note}"))
+
+
+def _show_telling(console: Console, told: TellingContent) -> None:
+    shares = ("distinction", "separation", "unique")
+    rows = [(", ".join(one["columns"]), *(f"{100 * one[name]:.3g} %" for name in shares)) for one in told.sets]
+    looked = number_of(told.figures["looked_at"], "set")
+    part = "" if told.figures["complete"] else ", not all there are"
+    title = f"Columns that tell {number_of(told.figures['rows'], 'row')} apart: best of {looked}{part}"
+    names = ("columns", "different rows", "pairs told apart", "unique rows")
+    console.print(WordTable(title, [Column(name, whole=name != "columns") for name in names], rows))
 
 
 def _title(result: ResultContent, *, several: bool) -> str:

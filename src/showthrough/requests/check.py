@@ -12,6 +12,7 @@ import polars as pl
 from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.criteria.examine import examine
 from showthrough.criteria.levels import trees_of
+from showthrough.criteria.quasi_identifiers import QuasiIdentifiers, quasi_identifiers
 from showthrough.criteria.risk import risk
 from showthrough.errors import FieldError, InputError
 from showthrough.measuring.queries import Workload
@@ -36,6 +37,7 @@ class CheckRequest(Entries):
     The roles hold for every release that does not name its own. ``table`` is what the releases were made
     from: values are compared with it, and utility is measured by ``queries`` random counting queries.
     ``tree`` names columns whose hierarchy is drawn, ``risk`` says how suppressed cells match.
+    ``find_quasi`` is how many columns a set that is looked at as a quasi-identifier has at most.
     """
 
     release: tuple[ReleaseEntry, ...]
@@ -57,6 +59,7 @@ class CheckRequest(Entries):
     risk: Literal["category", "wildcard"] | None = None
     threshold: float = 0.2
     sampling_fraction: float | None = None
+    find_quasi: int = 0
     queries: int = 200
     seed: int = 0
     audience: Literal["shareable", "internal"] = "shareable"
@@ -65,7 +68,7 @@ class CheckRequest(Entries):
         """Numbers in their ranges, and something to look at."""
         if not self.release:
             raise FieldError("release", "lists no releases: name each with its file.")
-        for name in ("negations", "queries", "seed"):
+        for name in ("negations", "queries", "seed", "find_quasi"):
             between(name, getattr(self, name), 0)
         between("threshold", self.threshold, 0, 1)
         if self.sampling_fraction is not None:
@@ -146,7 +149,7 @@ def run_check(request: CheckRequest, progress: Progress | Callable[[str], None] 
     for number, subject in enumerate(subjects):
         tell.stage(f"checking {subject.name}")
         tell.count(number, len(subjects))
-        found.append(_examined(subject, request, beside))
+        found.append(replace(_examined(subject, request, beside), telling=_telling(subject, request, tell)))
     drawn = {name: _drawn(name, subjects, request, beside) for name in request.tree}
     return CheckResult(request, tuple(found), drawn, Origin.now(request.files()))
 
@@ -191,6 +194,19 @@ def _examined(subject: Subject, request: CheckRequest, beside: _Beside) -> Findi
             workload=Workload(request.queries, seed=request.seed) if request.queries else 0,
         )
     return Findings(subject.name, subject.kind, tuple(parts), risked, useful)
+
+
+def _telling(subject: Subject, request: CheckRequest, tell: Progress) -> QuasiIdentifiers | None:
+    """Which columns of a plain table tell its rows apart, if that was asked for."""
+    if not request.find_quasi:
+        return None
+    if subject.kind is not None:
+        raise InputError(
+            f"Quasi-identifiers are looked for in plain tables, and this is a {subject.kind} release: leave out "
+            "find_quasi=, or name the table.",
+            parameters=("find_quasi",),
+        )
+    return quasi_identifiers(subject.found, columns=subject.roles.quasi, most=request.find_quasi, progress=tell)
 
 
 def _drawn(name: str, subjects: Sequence[Subject], request: CheckRequest, beside: _Beside) -> Tree:
