@@ -229,5 +229,8 @@ def test_snippets_are_understood_and_run(home, name, monkeypatch):
 
 def test_every_command_is_listed():
     names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
-    assert names == {"demo", "audit", "check", "compare", "dp", "publish", "explain", "attack", "ci", "policy"}
+    assert names == {
+        "demo", "audit", "check", "compare", "dp", "publish", "explain", "attack", "ci", "policy",
+        "reproduce", "data", "release", "ledger", "gate",
+    }  # fmt: skip
     assert isinstance(app, typer.Typer)

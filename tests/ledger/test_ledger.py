@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 import json
 import os
 import stat
+from dataclasses import replace
 
 import polars as pl
 import pytest
