@@ -94,7 +94,7 @@ def test_noisy_releases_of_the_history(home):
         '{file = "N2"}]\n[register]\nfile = "people.csv"\nid = "pseudonym"\n'
     )
     given = ["history.toml"]
-    one = run("dp", "after", *given, "--noisy", "N1", "--json", "-")
+    one = run("dp", "after", *given, "--promised-by", "N1", "--json", "-")
     assert one.code == 0, one.err
     told = json.loads(one.out)
     assert told["epsilon"] == 1.0
@@ -113,8 +113,8 @@ def test_noisy_releases_of_the_history(home):
         (["meaning", "--epsilon", "1", "--persons", "0"], "--persons is at least 1"),
         (["meaning", "--epsilon", "1", "--neighbours", "x"], "replace-one or add-remove"),
         (["after", "D1.csv", *ROLES], "--epsilon says what the noisy release promises"),
-        (["after", "D1.csv", *ROLES, "--epsilon", "1", "--noisy", "N"], "give one of the two"),
-        (["after", "D1.csv", *ROLES, "--noisy", "N"], "is no noisy release of the history"),
+        (["after", "D1.csv", *ROLES, "--epsilon", "1", "--promised-by", "N"], "give one of the two"),
+        (["after", "D1.csv", *ROLES, "--promised-by", "N"], "is no noisy release of the history"),
         (["after", "D1.csv", *ROLES, "--epsilon", "-1"], "number above 0"),
         (["after", "D1.csv", *ROLES, "--epsilon", "1", "--delta", "1"], "below 1"),
         (["after", "D1.csv", *ROLES, "--epsilon", "1", "--failure", "0"], "between 0 and 1"),

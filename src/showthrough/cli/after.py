@@ -30,7 +30,7 @@ def after(
         Optional[float], typer.Option(help="ε of the noisy release that comes on top (one record replaced).")
     ] = None,
     delta: Annotated[float, typer.Option(help="δ of it.")] = 0.0,
-    noisy: Annotated[
+    promised_by: Annotated[
         Optional[str],
         typer.Option(
             metavar="NAME", help="Instead of --epsilon: a noisy release of the history; only cells that change count."
@@ -104,7 +104,7 @@ def after(
             "hierarchies": pairs("hierarchy", hierarchy),
         }  # fmt: skip
         asked: dict[str, Any] = {
-            "epsilon": epsilon, "delta": delta, "noisy": noisy, "failure": failure,
+            "epsilon": epsilon, "delta": delta, "promised_by": promised_by, "failure": failure,
             "p": "bounds" if whatever else "worlds", "seconds": seconds, "audience": audience.value,
         }  # fmt: skip
         informed: dict[str, Any] = {

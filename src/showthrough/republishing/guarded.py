@@ -29,7 +29,7 @@ from showthrough.republishing.carried import Carrying
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import refused
-from showthrough.republishing.search import Acceptable, Guard, Search
+from showthrough.republishing.search import Acceptable, Guard, Search, started
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, guided
 from showthrough.republishing.tied import joint
@@ -106,11 +106,11 @@ def _carried_on(search: Search) -> None:
     for name, start in starts:
         if start is None or (search.late and search.found):
             continue
-        search.tried[f"carrying on {name}"] = None
+        name = f"carrying on {name}"
+        search.tried[name] = None
         done = settling.run(start)
         if done is not None:
-            step = Remark.of("start", "carried on {what}", what=name)
-            search.keep(done[0], (step, *done[1]))
+            search.keep(done[0], (started(name, start), *done[1]))
 
 
 def _guided(guard: Guard) -> Proposal | None:

@@ -113,8 +113,7 @@ class Search:
 
     def repair(self, name: str, start: Proposal) -> None:
         """Bring a proposal into the policy, by several ways."""
-        groups = int(start.group.max(initial=-1)) + 1
-        step = Remark.of("start", "{start}: {groups:group|groups}", start=name, groups=groups)
+        step = started(name, start)
         if self.passing(start) and any(not one.passing for one in self.found):
             return
         self.tried[f"{name}{' of the whole table' if name == 'm-invariance' else ' of the method'}"] = None
@@ -369,3 +368,9 @@ class Search:
         groups: Ints = np.unique(proposal.group[rows & (proposal.group >= 0)])
         found: Flags = np.isin(proposal.group, groups) & (proposal.group >= 0)
         return found
+
+
+def started(name: str, start: Proposal) -> Remark:
+    """The word on where a search began."""
+    groups = int(start.group.max(initial=-1)) + 1
+    return Remark.of("start", "{start}: {groups:group|groups}", start=name, groups=groups)

@@ -26,13 +26,13 @@ from showthrough.table.entries import between
 class AfterRequest(InformedEntries):
     """A history, and the ``epsilon`` and ``delta`` (one record replaced) of a noisy release on top of it.
 
-    Or ``noisy`` names one of the history. ``p`` and ``failure`` are those of `dp.after`; the rest is as in an audit.
-    ``seconds`` hold for the inference, and again for counting records.
+    Or ``promised_by`` names one of the history. ``p`` and ``failure`` are those of `dp.after`; the rest is as in an
+    audit. ``seconds`` hold for the inference, and again for counting records.
     """
 
     epsilon: float | None = None
     delta: float = 0.0
-    noisy: str | None = None
+    promised_by: str | None = None
     p: Literal["worlds", "bounds"] = "worlds"
     failure: float | None = None
     changed: Literal["refuse", "split", "tolerate"] = "tolerate"
@@ -60,11 +60,12 @@ class AfterRequest(InformedEntries):
         """Something is promised, by one of the two."""
         super().check()
         between("seconds", self.seconds, 0)
-        if (self.epsilon is None) == (self.noisy is None):
+        if (self.epsilon is None) == (self.promised_by is None):
             raise FieldError(
                 "epsilon",
-                "says what the noisy release promises, unless noisy= names one of the history: give one of the two.",
-                parameters=("noisy",),
+                "says what the noisy release promises, unless promised_by= names one of the history: give one of the "
+                "two.",
+                parameters=("promised_by",),
             )
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
@@ -83,7 +84,7 @@ class AfterResult:
 
     def content(self) -> AfterContent:
         """What is told to the audience of the request."""
-        noisy = sum(r.noise is not None for r in self.posterior.releases) - (self.request.noisy is not None)
+        noisy = sum(r.noise is not None for r in self.posterior.releases) - (self.request.promised_by is not None)
         told = after_content(self.after, internal=self.request.audience == "internal")
         return replace(told, others=noisy, made=self.made)
 
@@ -110,7 +111,7 @@ def run_after(request: AfterRequest, progress: Progress | Callable[[str], None] 
         post,
         epsilon=request.epsilon,
         delta=request.delta,
-        release=request.noisy,
+        release=request.promised_by,
         p=request.p,
         failure=request.failure,
         seconds=request.seconds,
