@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 
+import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -145,3 +146,23 @@ def test_hashed_ids_from_the_command(home):
     assert run("gate", "one.csv", *ROLES, "--certain", "0", "--key-file", "key").code == 0
     assert b"p0" not in (home / "ledger.db").read_bytes()
     assert run("ledger", "verify").code == 0
+
+
+@pytest.mark.parametrize("keep", [(), ("--hash-ids", "--key-file", "key")], ids=["as given", "hashed"])
+def test_private_links_say_who_is_where_as_in_an_audit(home, keep):
+    table = pl.DataFrame(
+        {"id": [f"PERSON{k}" for k in range(24)], "age": [20 + k % 12 for k in range(24)], "d": ["a", "b", "c"] * 8}
+    )
+    table.select("id", "age").write_csv("people.csv")
+    for name, rows in (("N1", table[:18]), ("N2", table[6:])):
+        st.anonymize(rows, id="id", sensitive="d", quasi=["age"], criteria=[st.KAnonymity(3)], name=name).save(name)
+    where, beside = ("--ledger", "links.db", *keep[1:]), ("--register", "people.csv", "--policy", "policy.toml")
+    assert run("ledger", "init", "links.db", *keep).code == 0
+    assert run("ledger", "add", "N1", *where).code == 0
+    gated = run("gate", "N2", *where, *beside, "--link", "--json", "-")
+    audited = run("audit", "N1", "N2", *beside, "--link", "--json", "-")
+    found, wanted = json.loads(gated.out), json.loads(audited.out)
+    assert (gated.code, found["decision"]) == (audited.code, wanted["decision"])
+    assert found["together"] == wanted["together"]
+    located = json.loads(run("audit", "N1", "N2", *beside, "--no-link", "--json", "-").out)
+    assert located["together"] != wanted["together"]  # the links say more than the ages

@@ -7,7 +7,7 @@ alone and unsafe together, one passes and the other is judged with it in the his
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,10 @@ from showthrough.table.plain import fingerprint, plain
 CONTINUED = "the posterior of the history was kept, and went on from there"
 
 
+Membership = Callable[[Sequence[Release]], Mapping[str, Any]]
+"""Who is in which group of these releases, as `infer` takes it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Hearing:
     """How a candidate is judged: the rules, and what `audit` is told of its reader."""
@@ -44,7 +48,7 @@ class Hearing:
     elastic: bool = False
     changed: Any = "refuse"
     contradictions: str = "explain"
-    membership: Mapping[str, Any] | None = None
+    membership: Membership | None = None  # of the releases, asked when nobody can write any more
     seconds: float = SECONDS
     whole_values: float | None = None
     register_told: Mapping[str, Any] | None = None  # what is recorded of the register: its hash
@@ -53,8 +57,8 @@ class Hearing:
     @property
     def beside(self) -> dict[str, Any]:
         """What the reader has beside the releases, as `infer` takes it."""
-        given = {"register": self.register, "knowledge": list(self.knowledge), "prior": self.prior}
-        return {**given, "elastic": self.elastic, "membership": self.membership}
+        given: dict[str, Any] = {"register": self.register, "knowledge": list(self.knowledge), "prior": self.prior}
+        return {**given, "elastic": self.elastic}
 
     @property
     def plain(self) -> bool:
@@ -121,6 +125,8 @@ def _posteriors(
     every = [*history, candidate]
     given: dict[str, Any] = {"seconds": asked.seconds, "progress": progress}
     everything = {**given, **asked.beside, "changed": asked.changed, "contradictions": asked.contradictions}
+    if asked.membership is not None:
+        everything["membership"] = asked.membership(every)
     if not asked.plain:
         return None, infer(every, **everything), "solved anew: the reader has more than the releases"
     try:

@@ -297,10 +297,10 @@ class Ledger:
         hidden = self.pseudonyms()
         if hidden is None:
             return asked
-        others = (asked.prior, asked.membership, asked.register_file)
+        others = (asked.prior, asked.register_file)
         if any(given is not None for given in others) or not isinstance(asked.changed, str):
             raise InputError(
-                f"{self.where} keeps ids as keyed hashes: priors, links beside a register, tables of changes and "
+                f"{self.where} keeps ids as keyed hashes: priors, tables of changes and "
                 "registers to keep name persons, and cannot be used with it."
             )
         register = asked.register

@@ -72,14 +72,13 @@ def run_gate(
     candidate = candidate if request.name is None else candidate.called(request.name)
     made = Origin.now(AuditRequest.files(request))
     with request.ledger.open(tell) as ledger:
-        links = request.link and register is not None
         asked = Hearing(
             rules,
             register,
             **known,
             changed=request.changed,
             contradictions=request.contradictions,
-            membership=by_links([*ledger.history(), candidate.release]) if links else None,
+            membership=by_links if request.link and register is not None else None,
             seconds=request.seconds,
             whole_values=request.whole_values,
             register_file=_kept(request, register),
