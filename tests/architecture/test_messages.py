@@ -114,6 +114,7 @@ KNOWN = {
     "knowledge.prior": {"text"},
     "knowledge.statement": {"why"},
     "ledger.memory": {"same.event.number"},
+    "ledger.recording": {"judged.number"},
     "ledger.store": {"why", "wait:g"},
     "measuring.queries": {"workload.dimensions"},
     "policy.limits": {"_meant(limit)", "_meant(count)", "least"},

@@ -33,7 +33,7 @@ from showthrough.table.plain import fingerprint, plain
 CONTINUED = "the posterior of the history was kept, and went on from there"
 
 
-Membership = Callable[[Sequence[Release]], Mapping[str, Any]]
+GroupsOfPersons = Callable[[Sequence[Release]], Mapping[str, Any]]
 """Who is in which group of these releases, as `infer` takes it."""
 
 
@@ -48,7 +48,7 @@ class Hearing:
     elastic: bool = False
     changed: Any = "refuse"
     contradictions: str = "explain"
-    membership: Membership | None = None  # of the releases, asked when nobody can write any more
+    membership: GroupsOfPersons | None = None  # of the releases, asked when nobody can write any more
     seconds: float = SECONDS
     whole_values: float | None = None
     register_told: Mapping[str, Any] | None = None  # what is recorded of the register: its hash
