@@ -97,10 +97,14 @@ def test_what_is_told_does_not_depend_on_the_table(first, monkeypatch):
         (st.Policy(max_posterior=0.5), "not max_posterior: what readers"),
         (st.Policy(certain=3, epsilon=1.0), "not certain"),
         (st.Policy(epsilon=1.0, k=5), "not k"),
-        (st.Policy(delta=2.0), "delta is a probability"),
         ("policy.toml", "policy is a Policy"),
     ],
 )
 def test_policies_that_it_cannot_keep(policy, message):
     with pytest.raises(InputError, match=message):
         made(0.5, policy=policy)
+
+
+def test_a_delta_that_is_no_probability_makes_no_policy():
+    with pytest.raises(InputError, match="delta is a probability"):
+        st.Policy(delta=2.0)
