@@ -32,7 +32,7 @@ LIMITS = {
     "average_risk": st.floats(0.1, 1), "uniqueness": SHARES,
     "population_uniqueness": st.tuples(SHARES, st.floats(0.1, 1)),
     "recursive": st.tuples(st.floats(0.5, 9), st.integers(2, 5)),
-    "enhanced": st.booleans(), "epsilon": st.floats(0, 10), "delta": st.floats(0, 1),
+    "enhanced": st.booleans(), "epsilon": st.floats(0, 10), "delta": st.floats(0, 1, exclude_max=True),
 }  # fmt: skip
 
 
