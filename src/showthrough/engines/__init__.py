@@ -1,0 +1,1 @@
+"""Where work runs: this process, all cores, or a Spark cluster."""
