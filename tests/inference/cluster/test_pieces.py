@@ -5,10 +5,10 @@ import random
 import numpy as np
 import polars as pl
 import pytest
-
-import showthrough as st
 from benchmarks.version_histories import history
 from benchmarks.version_worker import known, release
+
+import showthrough as st
 from showthrough.engines.local import local
 from showthrough.engines.processes import processes
 from showthrough.errors import InputError, ShowthroughError
