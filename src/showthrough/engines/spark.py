@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from showthrough.engines import reaching
-from showthrough.engines.engine import Found, Part
+from showthrough.engines.engine import Result, Work
 from showthrough.engines.spark_alike import Alike
 from showthrough.engines.spark_jobs import Jobs
 from showthrough.engines.spark_session import Opened, given, opened
@@ -45,7 +45,7 @@ class Spark:
         """How many parts are worked on at once, by the workers that are there now."""
         return int(self._opened.context.defaultParallelism)
 
-    def map(self, function: Callable[[Part, Any], Found], parts: Sequence[Part], shared: Any = None) -> list[Found]:
+    def map(self, function: Callable[[Work, Any], Result], parts: Sequence[Work], shared: Any = None) -> list[Result]:
         """``function(part, shared)`` of every part, in order."""
         if not parts:
             return []
@@ -57,14 +57,14 @@ class Spark:
         finally:
             if held is not None and context._jsc is not None:
                 held.destroy()
-        found: list[Found] = []
+        found: list[Result] = []
         for one in told:
             if not isinstance(one, Done):
                 raise one.error
             found.append(one.found)
         return found
 
-    def run(self, action: Callable[[], Found]) -> Found:
+    def run(self, action: Callable[[], Result]) -> Result:
         """What an action on frames gives; like a map it can be interrupted, and fails with a sentence."""
         return self._jobs.run(action)
 

@@ -43,8 +43,8 @@ class Alike:
             self._compare(host, versions)
             if not sees:
                 raise EngineError(
-                    f"The worker on {host} does not see the work folder {folder}, or may not write in it: folder= names one "
-                    "that driver and workers share."
+                    f"The worker on {host} does not see the work folder {folder}, or may not write in it: folder= "
+                    "names one that driver and workers share."
                 )
 
     def _compare(self, host: str, versions: dict[str, str | None]) -> None:
@@ -78,9 +78,10 @@ class Alike:
 
 def _question(mark: str) -> Callable[[int], Any]:
     """A function inside a function, which is sent as it is; what it needs is imported where it runs."""
-    libraries = LIBRARIES
+    libraries, package = LIBRARIES, __name__.partition(".")[0]
 
     def answer(_: int) -> tuple[str, bool, dict[str, str | None]]:
+        import importlib
         import importlib.metadata
         import os
         import platform
@@ -92,9 +93,7 @@ def _question(mark: str) -> Callable[[int], Any]:
                 return None
 
         try:
-            import showthrough
-
-            ours: str | None = showthrough.__version__
+            ours = importlib.import_module(package).__version__
         except ImportError:
             ours = None
         sees = os.path.isdir(mark) and os.access(mark, os.W_OK)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
+from showthrough.engines.engine import Result
 from showthrough.errors import EngineError
 from showthrough.progress import Progress
-
-Found = TypeVar("Found")
 
 _BEAT = 0.05  # seconds between two looks at who waits
 _PATIENCE = 10.0  # seconds for Spark to end what was cancelled
@@ -41,7 +40,7 @@ class Jobs:
         finally:
             self._progress = before
 
-    def run(self, action: Callable[[], Found]) -> Found:
+    def run(self, action: Callable[[], Result]) -> Result:
         """What the action gives; its jobs end with whoever waits for them, and Spark's faults are sentences."""
         try:
             return self.bare(action)
@@ -50,12 +49,12 @@ class Jobs:
                 raise
             raise EngineError(self._sentence(problem)) from None
 
-    def bare(self, action: Callable[[], Found], *, wait: float | None = None) -> Found:
+    def bare(self, action: Callable[[], Result], *, wait: float | None = None) -> Result:
         """The same within so many seconds, and with Spark's own exceptions, which may quote data."""
         from pyspark import InheritableThread
 
         group = f"showthrough-{uuid4().hex}"
-        given: list[Found] = []
+        given: list[Result] = []
         failed: list[BaseException] = []
 
         def work() -> None:

@@ -1,7 +1,7 @@
 """A standalone Spark cluster on this machine, from the programs of the pip package: processes of their own.
 
-A master and workers, as on many machines (other memory, workers that can be lost), on loopback addresses and free ports,
-with folders of their own. Every process has a guard (`guard.py`) that ends it if this one is gone.
+A master and workers, as on many machines (other memory, workers that can be lost), on loopback addresses and free
+ports, with folders of their own. Every process has a guard (`guard.py`) that ends it if this one is gone.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ def standalone(workers: int = 2, *, cores: int = 1, memory: str = "1g", wait: fl
     home = Path(tempfile.mkdtemp(prefix="showthrough-cluster-"))
     started: list[subprocess.Popen[bytes]] = []
     try:
-        making = _Making(spark, home, started, time.monotonic() + wait)
-        yield making.cluster(workers, ["--cores", str(cores), "--memory", memory])
+        making = _Starting(spark, home, started, time.monotonic() + wait)
+        yield making.cluster(workers, ["-c", str(cores), "-m", memory])
     finally:
         _end(started)
         shutil.rmtree(home, ignore_errors=True)
 
 
 @dataclass(frozen=True)
-class _Making:
+class _Starting:
     """What the processes of a cluster have in common."""
 
     spark: Path
@@ -92,12 +92,12 @@ class _Making:
         for name in ("shared", "driver", "conf", "logs"):
             (self.home / name).mkdir()
         (self.home / "conf" / "log4j2.properties").write_text(_LOGGED, encoding="utf-8")
-        own = ["--host", _HOST, "--port", "0", "--webui-port", "0"]
+        own = ["-h", _HOST, "-p", "0"]
         master = self._told(self._start("master", [_MASTER, *own]), _STARTED)
         logs = []
         for number in range(1, workers + 1):
             name = f"worker{number}"
-            work = ["--work-dir", str(self.home / name)]
+            work = ["-d", str(self.home / name)]
             logs.append(self._start(name, [_WORKER, *own, *options, *work, master]))
         for log in logs:
             self._told(log, _REGISTERED)
@@ -111,6 +111,8 @@ class _Making:
             "SPARK_HOME": str(self.spark), "SPARK_CONF_DIR": str(self.home / "conf"), "SPARK_LOCAL_IP": _HOST,
             "SPARK_DAEMON_MEMORY": _DAEMON, "SPARK_DAEMON_JAVA_OPTS": _LIGHT, "SPARK_LAUNCHER_OPTS": _LIGHT,
             "SPARK_LOCAL_DIRS": str(local), "SPARK_NO_DAEMONIZE": "1",
+            "SPARK_MASTER_WEBUI_PORT": "0",
+            "SPARK_WORKER_WEBUI_PORT": "0",
         }  # fmt: skip
         command = [sys.executable, "-I", guard.__file__, str(self.spark / "bin" / "spark-class"), *words]
         with log.open("wb") as told:
