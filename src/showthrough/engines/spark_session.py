@@ -63,14 +63,15 @@ def opened(master: str | None, conf: Mapping[str, str], wait: float) -> Opened:
     spark_needs.pyspark()
     if os.environ.get("SPARK_REMOTE"):
         raise InputError("SPARK_REMOTE asks for Spark Connect, which cannot run the solver on its workers: unset it.")
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    running = SparkSession.getActiveSession()
+    running = SparkContext._active_spark_context
     if running is not None:
-        there = running.sparkContext.master
+        there = running.master
         if master is not None and master != there:
             raise EngineError(f"A Spark session runs already, on {there}: stop it, or hand it over as session=.")
-        return given(running)
+        return given(SparkSession.builder.getOrCreate())
     asked = master or "local[*]"
     reaching.reach(asked)
     spark_needs.java()
