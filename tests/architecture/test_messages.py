@@ -89,6 +89,7 @@ KNOWN = {
     "criteria.published": {"own"},
     "criteria.risk": {"suppressed_cells"},
     "dp.account": {"noise.neighbours"},
+    "engines.processes": {"workers"},
     "dp.indistinguishable": {"epsilon"},
     "dp.interval": {"changed", "p"},
     "dp.items": {"law.mechanism"},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-Part = TypeVar("Part")
-Found = TypeVar("Found")
+Work = TypeVar("Work")
+Result = TypeVar("Result")
 
 
 @runtime_checkable
@@ -25,6 +25,6 @@ class Engine(Protocol):
         """How many parts are worked on at once."""
         ...
 
-    def map(self, function: Callable[[Part, Any], Found], parts: Sequence[Part], shared: Any = None) -> list[Found]:
+    def map(self, function: Callable[[Work, Any], Result], parts: Sequence[Work], shared: Any = None) -> list[Result]:
         """``function(part, shared)`` of every part, in order."""
         ...

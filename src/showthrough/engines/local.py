@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from showthrough.engines.engine import Found, Part
+from showthrough.engines.engine import Result, Work
 
 
 class Local:
@@ -14,7 +14,7 @@ class Local:
     name = "local"
     workers = 1
 
-    def map(self, function: Callable[[Part, Any], Found], parts: Sequence[Part], shared: Any = None) -> list[Found]:
+    def map(self, function: Callable[[Work, Any], Result], parts: Sequence[Work], shared: Any = None) -> list[Result]:
         """``function(part, shared)`` of every part, in order."""
         return [function(part, shared) for part in parts]
 

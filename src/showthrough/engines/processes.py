@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
 
-from showthrough.engines.engine import Found, Part
+from showthrough.engines.engine import Result, Work
 from showthrough.errors import ParameterError
 
 
@@ -24,7 +24,7 @@ class Processes:
         # begun afresh: a fork would inherit the locks of this process's threads
         self._pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 
-    def map(self, function: Callable[[Part, Any], Found], parts: Sequence[Part], shared: Any = None) -> list[Found]:
+    def map(self, function: Callable[[Work, Any], Result], parts: Sequence[Work], shared: Any = None) -> list[Result]:
         """``function(part, shared)`` of every part, in order."""
         packed = pickle.dumps((function, shared), protocol=pickle.HIGHEST_PROTOCOL)
         return list(self._pool.map(_done, parts, [packed] * len(parts)))

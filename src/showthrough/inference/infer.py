@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from showthrough.errors import ParameterError
 from showthrough.inference import increment
@@ -23,7 +23,47 @@ from showthrough.register.informing import informed
 from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
 
+if TYPE_CHECKING:
+    from showthrough.engines.engine import Engine
+    from showthrough.inference.cluster.spread import SpreadPosterior
+
 SECONDS = 600.0  # that an inference takes at most, if nobody says otherwise
+
+
+@overload
+def infer(
+    releases: Sequence[Release],
+    *,
+    register: Any = None,
+    membership: Mapping[str, Any] | None = None,
+    domain: Sequence[Any] = (),
+    knowledge: Iterable[Statement] = (),
+    prior: Any = None,
+    changed: Any = "refuse",
+    contradictions: str = "explain",
+    elastic: bool = False,
+    seconds: float = SECONDS,
+    progress: Told = None,
+    engine: None = None,
+) -> Posterior: ...
+
+
+@overload
+def infer(
+    releases: Sequence[Any],
+    *,
+    register: Any = None,
+    membership: Mapping[str, Any] | None = None,
+    domain: Sequence[Any] = (),
+    knowledge: Iterable[Statement] = (),
+    prior: Any = None,
+    changed: Any = "refuse",
+    contradictions: str = "explain",
+    elastic: bool = False,
+    seconds: float = SECONDS,
+    progress: Told = None,
+    engine: Engine,
+) -> SpreadPosterior: ...
 
 
 def infer(
@@ -39,7 +79,8 @@ def infer(
     elastic: bool = False,
     seconds: float = SECONDS,
     progress: Told = None,
-) -> Posterior:
+    engine: Engine | None = None,
+) -> Posterior | SpreadPosterior:
     """P(value | person) for every person, from all releases together, by maximum entropy.
 
     Persons are tied to groups by id where a release publishes ids. ``register`` (a `Register`, or a frame
@@ -62,6 +103,9 @@ def infer(
     assignment fits: "explain" answers for everybody else and lists them in `Posterior.contradictions`, "refuse"
     raises. After ``seconds`` the answer is what is known by then; `Posterior.states` tells what that is worth,
     person by person. ``progress`` is called with the name of each stage as it begins.
+
+    With an ``engine`` (`showthrough.engines`) the history is answered in pieces that nothing ties together, on all
+    cores or on a cluster; the answer is a `SpreadPosterior`, whose persons stand in Parquet files.
     """
     wanted = Wanted(Changed.of(changed), contradictions)
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds >= 0:
@@ -71,6 +115,11 @@ def infer(
     told = telling(given, domain, noisy=True)
     beside = {"register": register, "membership": membership, "domain": domain}
     reader = Reader.of(given, **beside, knowledge=knowledge, prior=prior, elastic=elastic).checked(told)
+    if engine is not None:
+        from showthrough.inference.cluster.wide import Wide, infer_wide
+
+        asked = Wide(infer, wanted.changed, contradictions, seconds, Progress.of(progress))
+        return infer_wide(given, reader, engine, asked)
     solved, certificate = answer(informed(reader, given), told, wanted, log)
     return Posterior(certificate, solved, Here(wanted, seconds))
 

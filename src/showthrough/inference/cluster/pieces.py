@@ -1,0 +1,92 @@
+"""One piece of a history, answered as any history is, and written down by whoever works on it."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from showthrough.inference.certificate import Certificate
+from showthrough.inference.cluster.cutting import HistoryPiece
+from showthrough.inference.posterior import Posterior
+from showthrough.storage.unit import written_whole
+
+ANSWER, PEOPLE, FACTS = TABLES = ("answer", "people", "facts")
+"""What is written of each piece: probabilities, everybody's likeliest value, and what is proven."""
+
+MorePerPiece = Callable[[Posterior, float], tuple[Any, pl.DataFrame]]
+"""Figures of a piece that can be added up, and columns of its people, made in so many seconds at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class PieceQuestion:
+    """What all pieces are asked, and where their answers go."""
+
+    infer: Callable[..., Posterior]
+    folder: str
+    id_type: pl.DataType
+    domain: tuple[Any, ...] = ()
+    contradictions: str = "explain"
+    until: float = float("inf")  # on the clock of the day, which machines share as well as they can
+    further: MorePerPiece | None = None
+
+    def left(self) -> float:
+        """Seconds until the time is over."""
+        return max(0.0, self.until - time.time())
+
+
+@dataclass(frozen=True, eq=False)
+class PieceAnswer:
+    """What the driver is told of a piece: counts, no person."""
+
+    certificate: Certificate
+    facts: Mapping[str, int]
+    entropy: float
+    contradictions: tuple[str, ...] = ()
+    figures: Any = None
+    seconds: float = field(default=0.0, compare=False)  # of processor time
+
+
+def answer_file(path: str, question: PieceQuestion) -> PieceAnswer:
+    """The answer of a piece that was put into a file."""
+    with Path(path).open("rb") as stream:
+        cut: HistoryPiece = pickle.load(stream)
+    return answer_cut(cut, Path(path).stem, question)
+
+
+def answer_cut(cut: HistoryPiece, name: str, question: PieceQuestion) -> PieceAnswer:
+    """Infer from a piece, write what is known of everybody under its name, and tell the counts."""
+    began = time.process_time()
+    post = question.infer(
+        cut.releases, register=cut.register, membership=cut.membership, domain=question.domain, changed=cut.changed,
+        contradictions=question.contradictions, seconds=question.left(),
+    )  # fmt: skip
+    figures, more = None, pl.DataFrame()
+    if question.further is not None:
+        figures, more = question.further(post, question.left())
+    people = pl.concat([post.best(), post.states().to_frame(), more], how="horizontal")
+    for table, frame in ((ANSWER, post.to_frame(uncertified=True)), (PEOPLE, people), (FACTS, post.proven())):
+        keep(frame, Path(question.folder) / table / f"{name}.parquet", question.id_type)
+    told, counts = post.contradictions, post.fact_counts()
+    return PieceAnswer(
+        post.certificate,
+        vars(counts),
+        post.entropy,
+        tuple(one.shareable for one in told),
+        figures,
+        time.process_time() - began,
+    )
+
+
+def keep(frame: pl.DataFrame, path: Path, id_type: pl.DataType) -> None:
+    """Write a table of persons: the same columns and types in every piece."""
+    if "release" not in frame.columns:  # of ids that are several persons
+        frame = frame.insert_column(1, pl.Series("release", [None] * frame.height, dtype=pl.String))
+    frame = frame.with_columns(pl.col("id").cast(id_type))
+    with written_whole(path, private=True) as stream:
+        frame.write_parquet(stream)

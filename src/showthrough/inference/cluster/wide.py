@@ -1,0 +1,112 @@
+"""`infer` with an engine: pieces of a history to whoever works on them, and their figures back."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from showthrough.engines.engine import Engine
+from showthrough.inference.cluster.cutting import Cutting, HistoryPiece
+from showthrough.inference.cluster.pieces import TABLES, MorePerPiece, PieceAnswer, PieceQuestion, answer_file
+from showthrough.inference.cluster.spread import SpreadPosterior, joined
+from showthrough.inference.posterior import Posterior
+from showthrough.inference.row_values import published_values
+from showthrough.progress import Progress
+from showthrough.register.changed import Changed
+from showthrough.register.reader import Reader, telling
+from showthrough.release.release import Release
+from showthrough.table.frames import listed_values, one_kind
+
+_AT_ONCE = 4  # pieces for each worker between two words about how far the work is
+
+
+@dataclass(frozen=True, eq=False)
+class Wide:
+    """How an answer is wanted, whoever works on it: ``infer`` answers a piece."""
+
+    infer: Callable[..., Posterior]
+    changed: Changed
+    contradictions: str
+    seconds: float
+    progress: Progress
+    further: MorePerPiece | None = None
+
+    def question(self, folder: Path, id_type: pl.DataType, domain: tuple[Any, ...] = ()) -> PieceQuestion:
+        """What every piece is asked."""
+        until = time.time() + self.seconds
+        return PieceQuestion(self.infer, str(folder), id_type, domain, self.contradictions, until, self.further)
+
+
+def infer_wide(releases: Sequence[Release], reader: Reader, engine: Engine, asked: Wide) -> SpreadPosterior:
+    """The answer of a history that this process holds, piece by piece on an engine."""
+    asked.progress.stage("reading groups")
+    cutting = Cutting.of(releases, reader)
+    folder, temporary = work_folder(engine)
+    question = asked.question(folder, cutting.ids.dtype, _every_value(cutting.heads, reader))
+    files = _put_down(cutting.pieces(asked.changed), folder)
+    del cutting
+    found = worked(engine, answer_file, files, question, asked.progress)
+    shutil.rmtree(folder / "pieces")
+    names = tuple(reader.names_for([r for r in telling(releases, reader.domain, noisy=True) if r.part_of is None]))
+    certificate = joined([one.certificate for one in found], len(names))
+    answer = SpreadPosterior(certificate, folder, names, tuple(found), getattr(engine, "session", None))
+    if temporary:
+        weakref.finalize(answer, shutil.rmtree, folder, ignore_errors=True)
+    return answer
+
+
+def worked(
+    engine: Engine,
+    function: Callable[[str, PieceQuestion], PieceAnswer],
+    files: Sequence[str],
+    question: PieceQuestion,
+    progress: Progress,
+) -> list[PieceAnswer]:
+    """The answers of all pieces, told as they come."""
+    found: list[PieceAnswer] = []
+    progress.stage("pieces")
+    step = _AT_ONCE * engine.workers
+    for first in range(0, len(files), step):
+        progress.count(first, len(files))
+        found += engine.map(function, files[first : first + step], question)
+    progress.count(len(files), len(files))
+    return found
+
+
+def work_folder(engine: Engine) -> tuple[Path, bool]:
+    """A fresh folder that all who work can see, and whether it goes with the answer."""
+    home = getattr(engine, "folder", None)
+    folder = Path(tempfile.mkdtemp(prefix="showthrough-", dir=home))
+    os.chmod(folder, 0o700)
+    for name in ("pieces", *TABLES):
+        (folder / name).mkdir()
+    return folder, home is None
+
+
+def _put_down(pieces: Iterable[HistoryPiece], folder: Path) -> list[str]:
+    """The pieces in files."""
+    files = []
+    for k, cut in enumerate(pieces):
+        path = folder / "pieces" / f"{k:06d}.pickle"
+        with path.open("wb") as stream:
+            pickle.dump(cut, stream, protocol=pickle.HIGHEST_PROTOCOL)
+        files.append(str(path))
+    return files
+
+
+def _every_value(told: Sequence[Release], reader: Reader) -> tuple[Any, ...]:
+    """All values of the history: what somebody outside a release may have is not only what its piece publishes."""
+    further = [listed_values(reader.domain, "domain")] if reader.domain else []
+    names = [*(r.name for r in told), "the declared domain"]
+    columns = one_kind([*map(published_values, told), *further], "values", names[: len(told) + len(further)])
+    return tuple(pl.concat([c.alias("value") for c in columns]).unique().sort())
