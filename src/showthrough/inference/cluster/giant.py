@@ -22,9 +22,9 @@ from showthrough.inference.cluster.giant_check import GiantFinding, check
 from showthrough.inference.cluster.giant_correction import Finish
 from showthrough.inference.cluster.giant_face import GiantFace
 from showthrough.inference.cluster.giant_kernel import Crew, Traffic
-from showthrough.inference.cluster.giant_layout import Laid, lay_out, publish
+from showthrough.inference.cluster.giant_layout import LaidPart, lay_out, publish
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
-from showthrough.inference.cluster.giant_tasks import Call, Errand
+from showthrough.inference.cluster.giant_tasks import Errand
 from showthrough.inference.cluster.giant_worker import Stay, at_work, forget
 from showthrough.inference.face import Contradicted, WeighingStep
 from showthrough.inference.log import Log
@@ -37,8 +37,8 @@ from showthrough.table.ragged import items_of, owners, starts
 class GiantAnswer:
     """What is known of a component; its probabilities lie in the folders of its parts.
 
-    They are the arrays ``answer-start``, ``-value``, ``-p``, ``-possible`` and ``-suspect``. Where the releases contradict
-    each other there are none, and ``weights`` [rows] is a weighing that shows it, if one is known.
+    They are the arrays ``answer-start``, ``-value``, ``-p``, ``-possible`` and ``-suspect``. Where the releases
+    contradict each other there are none, and ``weights`` [rows] is a weighing that shows it, if one is known.
     """
 
     status: Status
@@ -57,7 +57,9 @@ class GiantAnswer:
     weights: Ints | None = None
 
 
-def solve_giant(engine: Engine, folder: str | Path, parts: Sequence[GiantPart], rows: GiantRows, log: Log) -> GiantAnswer:
+def solve_giant(
+    engine: Engine, folder: str | Path, parts: Sequence[GiantPart], rows: GiantRows, log: Log
+) -> GiantAnswer:
     """The answer of one component, in parts that each hold some of its signatures.
 
     ``folder`` is on storage that all workers share; what it is used for is gone in the end.
@@ -77,7 +79,7 @@ def solve_giant(engine: Engine, folder: str | Path, parts: Sequence[GiantPart], 
         system.remove(scratch)
 
 
-def _solved(crew: Crew, scratch: Path, rows: GiantRows, laid: Sequence[Laid], log: Log) -> GiantAnswer:
+def _solved(crew: Crew, scratch: Path, rows: GiantRows, laid: Sequence[LaidPart], log: Log) -> GiantAnswer:
     engine, parts = crew.engine, crew.parts
     mu, signatures, variables = np.zeros(rows.size), sum(a.signatures for a in laid), sum(a.variables for a in laid)
     face = GiantFace.whole(engine, parts, rows, laid)
@@ -139,20 +141,20 @@ def _write(crew: Crew, face: GiantFace, found: Finish | None) -> None:
     crew.ask(write_answer, found.place, found.step, wish=(face.version, found.cut, doubts))
 
 
-def write_answer(call: Call, errand: Errand) -> None:
+def write_answer(part: GiantPart, errand: Errand) -> None:
     """Write the answer of a part: what is certain, what was found, and an even spread where nothing was."""
-    part, (version, cut, doubts) = call.part, errand.wish
+    version, cut, doubts = errand.wish
     order, start, value, alive = (part.read(name) for name in ("order", "start", "value", f"alive-{version}"))
     owner = owners(start)
     choices = np.bincount(owner[alive], minlength=order.size)
     p = alive / np.maximum(choices, 1).take(owner)
     suspect = np.zeros(value.size, dtype=bool)
-    if call.spot is not None:
+    if cut is not None:
         work = at_work(part, errand.stay)
         variable = part.read(f"open-{version}-variable")
         if doubts is not None:
             suspect[variable] = doubts[part.number].flags(work)
-        x = work.moved(call.spot, call.letters[0].read())
+        x = work.moved(errand.spot(part), errand.read(part))
         x[x < cut] = 0.0
         p[variable] = x
     at, length = items_of(start, np.argsort(order))

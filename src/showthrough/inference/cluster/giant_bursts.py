@@ -1,4 +1,4 @@
-"""Newton's method in bursts over a component in parts: what falls is proven zero and taken out, until the rest converges.
+"""Newton's method in bursts over a component in parts: what falls is proven and taken out, until the rest converges.
 
 The same turns as in `solving`, of one component.
 """

@@ -170,9 +170,7 @@ class _Finishing:
         by_number = {part.number: own for part, own in zip(self.kernel.crew.parts, doubts, strict=True)}
         return int(sum(figures(self.kernel.crew.ask(tasks.count_doubtful, None, wish=by_number))))
 
-    def lifted(
-        self, place: Place, step: Posted, clock: Clock
-    ) -> tuple[tuple[tuple[Place, Posted, float], ...], Reals]:
+    def lifted(self, place: Place, step: Posted, clock: Clock) -> tuple[tuple[tuple[Place, Posted, float], ...], Reals]:
         """Points where nothing is small and that meet the counts, and the direction along which forced zeros fall."""
         found: list[tuple[Place, Posted, float]] = []
         end = self.direction

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.engines.engine import Engine
-from showthrough.inference.cluster.giant_layout import Laid, numbered, persons_in
+from showthrough.inference.cluster.giant_layout import LaidPart, numbered, persons_in
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
 from showthrough.inference.face import Contradicted, WeighingStep
 from showthrough.table.arrays import Codes, Flags, Ints
@@ -127,7 +127,7 @@ class GiantFace:
     steps: list[WeighingStep] = field(default_factory=list)
 
     @classmethod
-    def whole(cls, engine: Engine, parts: Sequence[GiantPart], rows: GiantRows, laid: Sequence[Laid]) -> GiantFace:
+    def whole(cls, engine: Engine, parts: Sequence[GiantPart], rows: GiantRows, laid: Sequence[LaidPart]) -> GiantFace:
         """Nothing excluded yet."""
         face = cls(engine, parts, rows, [one.touched for one in laid], np.zeros(rows.size, np.int64), rows.row_count)
         face.left = face.left.astype(np.int64)

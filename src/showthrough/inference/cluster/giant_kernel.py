@@ -1,4 +1,4 @@
-"""The passes of Newton's method over parts: the driver sends each the rows that it touches, and adds up what comes back.
+"""The passes of Newton's method over parts: the driver sends each the rows that it touches, and adds up the replies.
 
 Sums are added in the order of the parts, so that they do not depend on who was quicker. Probabilities stay with the
 workers; the driver knows them by a `Place`.
@@ -73,9 +73,7 @@ class Crew:
         names = [f"vector-{number}-{part.number}" for part in self.parts]
         return Posted([letter(self.folder, n, vector[own]) for n, own in zip(names, self.rows, strict=True)])
 
-    def place(
-        self, vector: Reals, before: Place | None = None, *, floor: float = 0.0, lift: bool = False
-    ) -> Place:
+    def place(self, vector: Reals, before: Place | None = None, *, floor: float = 0.0, lift: bool = False) -> Place:
         """Name the softmax of multipliers, or probabilities made from others: see `Spot`."""
         posted, number = self.post(vector), next(self._numbers)
         old: Sequence[Spot | None] = [None] * len(self.parts) if before is None else before.spots
@@ -83,17 +81,17 @@ class Crew:
         return Place(spots, posted, before)
 
     def ask(
-        self, task: Callable[[Call, Errand], T], place: Place | None, *posted: Posted, wish: Any = None
+        self, task: Callable[[GiantPart, Errand], T], place: Place | None, *posted: Posted, wish: Any = None
     ) -> list[T]:
         """Let all parts do a task."""
         spots: Sequence[Spot | None] = [None] * len(self.parts) if place is None else place.spots
-        calls = [
-            Call(part, spot, tuple(one.letters[k] for one in posted))
+        calls = {
+            part.number: Call(spot, tuple(one.letters[k] for one in posted))
             for k, (part, spot) in enumerate(zip(self.parts, spots, strict=True))
-        ]
+        }
         self.traffic.calls += 1
-        self.traffic.sent += sum(one.size for call in calls for one in call.letters)
-        return self.engine.map(task, calls, Errand(self.stay, self.folder, next(self._numbers), wish))
+        self.traffic.sent += sum(one.size for call in calls.values() for one in call.letters)
+        return self.engine.map(task, self.parts, Errand(self.stay, self.folder, next(self._numbers), calls, wish))
 
     def added(self, replies: Sequence[Reply]) -> Reals:
         """[rows] what came back, added in the order of the parts."""

@@ -22,7 +22,7 @@ _ROWS = ("row_group", "row_value", "row_count")
 
 
 @dataclass(frozen=True, eq=False)
-class Laid:
+class LaidPart:
     """What the driver learns of a part: its rows, how many persons could be in them, and how many surely are."""
 
     touched: Codes
@@ -39,7 +39,7 @@ def publish(folder: Path, rows: GiantRows) -> None:
         write_array(folder / f"{name}.npy", getattr(rows, name))
 
 
-def lay_out(part: GiantPart, folder: str) -> Laid:
+def lay_out(part: GiantPart, folder: str) -> LaidPart:
     """Write the variables of a part, of which nothing is excluded yet."""
     group_of, weight = part.read("group_of"), part.read("weight")
     order = np.lexsort(group_of[::-1]).astype(np.int32)
@@ -56,7 +56,7 @@ def lay_out(part: GiantPart, folder: str) -> Laid:
     part.write(**{"alive-0": alive})
     room, certain = crowds(start, row, weight, alive, touched.size)
     length = np.diff(start)
-    return Laid(touched, room, certain, order.size, value.size, int((length == 0).sum()))
+    return LaidPart(touched, room, certain, order.size, value.size, int((length == 0).sum()))
 
 
 def numbered(row: Codes, absent: int) -> tuple[Codes, Codes]:

@@ -73,6 +73,9 @@ class Letter:
             Path(self.path).unlink(missing_ok=True)
 
 
+NOTHING = Letter()
+
+
 def letter(folder: str | Path, name: str, vector: Any) -> Letter:
     """A vector made ready to be sent under a name that no other has."""
     if vector.nbytes <= _INLINE:

@@ -16,7 +16,8 @@ from showthrough.inference.clock import Clock
 from showthrough.inference.cluster import giant_tasks as tasks
 from showthrough.inference.cluster.giant_face import GiantFace
 from showthrough.inference.cluster.giant_kernel import Crew, GiantKernel, Place, figures
-from showthrough.inference.cluster.giant_tasks import Call, Doubt, Errand
+from showthrough.inference.cluster.giant_part import GiantPart
+from showthrough.inference.cluster.giant_tasks import Doubt, Errand
 from showthrough.inference.cluster.giant_worker import at_work, plain_problem
 from showthrough.inference.face import Contradicted, WeighingStep
 from showthrough.inference.reduce import Reduced
@@ -31,7 +32,7 @@ _LARGEST = 2.0**62
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Gathering:
     """Everybody in rows that move more than ``still``, if they are not too many; with what is doubtful of them."""
 
     still: float
@@ -52,10 +53,10 @@ class Neighbours:
     doubtful: Flags
 
 
-def neighbours(call: Call, errand: Errand) -> Neighbours:
+def neighbours(part: GiantPart, errand: Errand) -> Neighbours:
     """Who is in the rows that move along a direction."""
-    work, wanted = at_work(call.part, errand.stay), errand.wish
-    problem, moving = work.problem, np.append(np.abs(call.letters[0].read()) > wanted.still, False)
+    work, wanted = at_work(part, errand.stay), errand.wish
+    problem, moving = work.problem, np.append(np.abs(errand.read(part)) > wanted.still, False)
     touching = np.zeros(problem.rows.variables, dtype=bool)
     for own in problem.rows.sure:
         touching |= moving.take(own)
@@ -66,11 +67,10 @@ def neighbours(call: Call, errand: Errand) -> Neighbours:
         at, length, signatures = at[:0], length[:0], signatures[:0]
     x, doubtful, variable = np.empty(0), np.zeros(at.size, dtype=bool), np.empty(0, dtype=np.int32)
     if at.size:
-        assert call.spot is not None
         if wanted.doubts is not None:
-            doubtful = wanted.doubts[call.part.number].flags(work)[at]
-        x = work.shares(call.spot).take(at)
-        variable = call.part.read(f"open-{errand.stay.version}-variable").take(at)
+            doubtful = wanted.doubts[part.number].flags(work)[at]
+        x = work.shares(errand.spot(part)).take(at)
+        variable = part.read(f"open-{errand.stay.version}-variable").take(at)
     row = problem.rows.sure.take(at, axis=1)
     return Neighbours(size, problem.weight[signatures], length, row, x, variable, doubtful)
 
@@ -100,7 +100,7 @@ def cut(kernel: GiantKernel, place: Place, flat: Reals, doubts: Sequence[Doubt] 
     for still in _STILL:
         if not (np.abs(flat) > still).any():
             return None
-        found = crew.ask(neighbours, place, posted, wish=Wanted(still, _MOST // len(crew.parts), flags))
+        found = crew.ask(neighbours, place, posted, wish=Gathering(still, _MOST // len(crew.parts), flags))
         if all(one.variables == one.variable.size for one in found):
             return _joined(crew, kernel, found, np.flatnonzero(np.abs(flat) > still))
     return None
@@ -128,9 +128,7 @@ def flattened(kernel: GiantKernel, d: Reals, row_group: Ints) -> Reals:
     return recession.without_group_constants(replace(kernel.problem, row_block=row_group), d)
 
 
-def take_falling(
-    face: GiantFace, patch: GiantPatch, row_of: Ints, flat: Reals, clocks: tuple[Clock, Clock]
-) -> int:
+def take_falling(face: GiantFace, patch: GiantPatch, row_of: Ints, flat: Reals, clocks: tuple[Clock, Clock]) -> int:
     """Exclude what a direction proves to be zero; says how many that are."""
     return _exclude(face, patch, row_of, recession.prove(patch.problem, patch.x, flat[patch.rows], *clocks))
 

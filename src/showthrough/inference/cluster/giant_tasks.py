@@ -6,12 +6,13 @@ rows of the part), x probabilities.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from showthrough.inference.cluster.giant_part import GiantPart, Letter, letter
+from showthrough.inference.cluster.giant_part import NOTHING, GiantPart, Letter, letter
 from showthrough.inference.cluster.giant_worker import OpenPart, Spot, Stay, at_work
 from showthrough.table.arrays import Flags, Reals
 
@@ -22,19 +23,29 @@ _CHUNK = 1 << 16  # signatures at a time, where a pass would need many arrays
 class Call:
     """What one part is asked: where, with which vectors."""
 
-    part: GiantPart
     spot: Spot | None = None
     letters: tuple[Letter, ...] = ()
 
 
 @dataclass(frozen=True)
 class Errand:
-    """What all parts are asked."""
+    """What all parts are asked; parts are the same in every call, so that an engine can leave them where they are."""
 
     stay: Stay
     folder: str  # for what comes back
     number: int
+    calls: Mapping[int, Call]  # by the number of the part
     wish: Any = None
+
+    def read(self, part: GiantPart, which: int = 0) -> Any:
+        """A vector that a part was sent."""
+        return self.calls[part.number].letters[which].read()
+
+    def spot(self, part: GiantPart) -> Spot:
+        """The probabilities that a part is asked of."""
+        found = self.calls[part.number].spot
+        assert found is not None
+        return found
 
 
 @dataclass(frozen=True)
@@ -42,74 +53,69 @@ class Reply:
     """Figures to add up or compare, and a vector over the rows of the part."""
 
     figures: tuple[float, ...] = ()
-    rows: Letter = Letter()
+    rows: Letter = NOTHING
 
 
-def _reply(call: Call, errand: Errand, rows: Reals, *figures: float) -> Reply:
-    name = f"reply-{errand.number}-{call.part.number}"
+def _reply(part: GiantPart, errand: Errand, rows: Reals, *figures: float) -> Reply:
+    name = f"reply-{errand.number}-{part.number}"
     return Reply(tuple(float(f) for f in figures), letter(errand.folder, name, rows))
 
 
-def _spot(call: Call) -> Spot:
-    assert call.spot is not None
-    return call.spot
-
-
-def evaluate(call: Call, errand: Errand) -> Reply:
+def evaluate(part: GiantPart, errand: Errand) -> Reply:
     """The part of F, and the persons in each row, at new multipliers."""
-    work = at_work(call.part, errand.stay)
-    x, log_sum = work.softmax(_spot(call))
-    return _reply(call, errand, work.sweeps.gather(x), work.problem.weight @ log_sum)
+    work = at_work(part, errand.stay)
+    x, log_sum = work.softmax(errand.spot(part))
+    return _reply(part, errand, work.sweeps.gather(x), float(work.problem.weight @ log_sum))
 
 
-def in_release(call: Call, errand: Errand) -> Reply:
+def in_release(part: GiantPart, errand: Errand) -> Reply:
     """The persons in each row of one release, at new multipliers."""
-    work = at_work(call.part, errand.stay)
-    x, _ = work.softmax(_spot(call))
-    return _reply(call, errand, work.sweeps.gather_release(errand.wish, x))
+    work = at_work(part, errand.stay)
+    x, _ = work.softmax(errand.spot(part))
+    return _reply(part, errand, work.sweeps.gather_release(errand.wish, x))
 
 
-def hessian(call: Call, errand: Errand) -> Reply:
+def hessian(part: GiantPart, errand: Errand) -> Reply:
     """H·d."""
-    work = at_work(call.part, errand.stay)
-    return _reply(call, errand, work.sweeps.hessian(work.shares(_spot(call)), call.letters[0].read()))
+    work = at_work(part, errand.stay)
+    return _reply(part, errand, work.sweeps.hessian(work.shares(errand.spot(part)), errand.read(part)))
 
 
-def diagonal(call: Call, errand: Errand) -> Reply:
+def diagonal(part: GiantPart, errand: Errand) -> Reply:
     """The diagonal of H."""
-    work = at_work(call.part, errand.stay)
-    return _reply(call, errand, work.sweeps.diagonal(work.shares(_spot(call))))
+    work = at_work(part, errand.stay)
+    return _reply(part, errand, work.sweeps.diagonal(work.shares(errand.spot(part))))
 
 
-def farthest(call: Call, errand: Errand) -> Reply:
+def farthest(part: GiantPart, errand: Errand) -> Reply:
     """The most that d changes the logarithm of a probability."""
-    work = at_work(call.part, errand.stay)
-    moved = work.sweeps.tangent(work.shares(_spot(call)), call.letters[0].read())
+    work = at_work(part, errand.stay)
+    moved = work.sweeps.tangent(work.shares(errand.spot(part)), errand.read(part))
     return Reply((float(np.abs(moved).max(initial=0.0)),))
 
 
-def moved(call: Call, errand: Errand) -> Reply:
+def moved(part: GiantPart, errand: Errand) -> Reply:
     """Persons in each row after the step D, the least probability, and how far those of anybody are from adding up.
 
     The wish is below which probabilities are made nothing.
     """
-    work = at_work(call.part, errand.stay)
-    x = work.moved(_spot(call), call.letters[0].read())
+    work = at_work(part, errand.stay)
+    x = work.moved(errand.spot(part), errand.read(part))
     least = float(x.min(initial=1.0))
     short = 0.0
     if errand.wish:
         x[x < errand.wish] = 0.0
         total = np.add.reduceat(x, work.problem.start[:-1]) if x.size else x
         short = float(np.abs(total - 1).max(initial=0.0))
-    return _reply(call, errand, work.sweeps.gather(x), least, short)
+    return _reply(part, errand, work.sweeps.gather(x), least, short)
 
 
-def gap(call: Call, errand: Errand) -> Reply:
+def gap(part: GiantPart, errand: Errand) -> Reply:
     """How far, in nats, the point after the step D is from what the multipliers of a second letter say."""
-    work = at_work(call.part, errand.stay)
-    x = work.moved(_spot(call), call.letters[0].read())
+    work = at_work(part, errand.stay)
+    x = work.moved(errand.spot(part), errand.read(part))
     x[x < errand.wish] = 0.0
-    says, _ = work.sweeps.softmax(call.letters[1].read())
+    says, _ = work.sweeps.softmax(errand.read(part, 1))
     start, total = work.problem.start, 0.0
     for a in range(0, start.size - 1, _CHUNK):
         b = min(a + _CHUNK, start.size - 1)
@@ -153,25 +159,25 @@ class Doubt:
         return np.asarray(found)
 
 
-def count_doubtful(call: Call, errand: Errand) -> Reply:
+def count_doubtful(part: GiantPart, errand: Errand) -> Reply:
     """How many are doubtful; the wish are the doubts of all parts."""
-    work = at_work(call.part, errand.stay)
-    doubt: Doubt = errand.wish[call.part.number]
+    work = at_work(part, errand.stay)
+    doubt: Doubt = errand.wish[part.number]
     return Reply((float(doubt.flags(work).sum()),))
 
 
-def best_scores(call: Call, errand: Errand) -> Reply:
+def best_scores(part: GiantPart, errand: Errand) -> Reply:
     """What all persons together score at best under weights of rows, in floating point."""
-    work = at_work(call.part, errand.stay)
-    score = work.sweeps.spread(call.letters[0].read())
+    work = at_work(part, errand.stay)
+    score = work.sweeps.spread(errand.read(part))
     best = np.maximum.reduceat(score, work.problem.start[:-1]) if score.size else score
     return Reply((float(work.problem.weight @ best),))
 
 
-def weigh_whole(call: Call, errand: Errand) -> int:
+def weigh_whole(part: GiantPart, errand: Errand) -> int:
     """The same in whole numbers."""
-    work = at_work(call.part, errand.stay)
-    weights = np.append(call.letters[0].read(), 0)
+    work = at_work(part, errand.stay)
+    weights = np.append(errand.read(part), 0)
     score = np.zeros(work.problem.rows.variables, dtype=np.int64)
     for own in work.problem.rows.sure:
         score += weights.take(own)
