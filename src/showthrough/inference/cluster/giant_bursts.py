@@ -6,13 +6,14 @@ The same turns as in `solving`, of one component.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from showthrough.inference import newton
 from showthrough.inference.cluster.giant_correction import Finish, finish
 from showthrough.inference.cluster.giant_face import GiantFace, take_open
+from showthrough.inference.cluster.giant_hand import AtHand, answer_at_hand
 from showthrough.inference.cluster.giant_kernel import Crew, GiantKernel, rows_alone
 from showthrough.inference.cluster.giant_patch import cut, flattened, refuse_overfull, take_doubtful, take_falling
 from showthrough.inference.correction import CLOSED, ENOUGH
@@ -25,6 +26,7 @@ _PASSES = 60
 _PATIENCE = 150
 _NEARLY = 20
 _GAIN = 0.5
+_SETTLED = 400_000  # variables of which the programs of one machine can decide
 _PROGRAMS = 6.0  # seconds for programs that make proofs of directions
 
 
@@ -41,8 +43,9 @@ class OpenRows:
 class GiantBursts:
     """Bursts, and what they have found so far."""
 
-    def __init__(self, face: GiantFace, crew: Crew, log: Log) -> None:
+    def __init__(self, face: GiantFace, crew: Crew, log: Log, at_hand: int) -> None:
         self.face, self.crew, self.log, self.clock = face, crew, log, log.clock
+        self.at_hand = at_hand  # variables that the driver can hold
         rows = face.rows.size
         self.mu: Reals | None = None  # [rows of the component]
         self.damping = np.full(rows, newton.DAMPED)
@@ -53,10 +56,18 @@ class GiantBursts:
         self.best: Finish | None = None
         self.gaining = True
 
-    def run(self) -> tuple[OpenRows, Finish | None]:
-        """What is open in the end, and its answer; None: nothing is open, or there was no time."""
+    def run(self) -> Finish | AtHand | None:
+        """The answer of what is open in the end; None: nothing is open, or there was no time."""
+        work, found = self._run()
+        if found is not None and found.doubtful and work.variables <= _SETTLED and not self.clock.over:
+            return answer_at_hand(self.face, self.crew, work.row_of, self.log)
+        if found is None and 0 < work.variables <= self.at_hand and not self.clock.over:
+            return answer_at_hand(self.face, self.crew, work.row_of, self.log)
+        return None if found is None else replace(found, mu=self._whole(work, found.mu))
+
+    def _run(self) -> tuple[OpenRows, Finish | None]:
         work, burst = self._opened(), _BURST
-        while work.variables and not (self.clock.over and self.mu is None):
+        while work.variables > self.at_hand and not (self.clock.over and self.mu is None):
             with self.log.stage("maximum entropy"):
                 solution = self._burst(work, burst)
                 ready = bool((solution.near if self.spent > _NEARLY else solution.converged).all())

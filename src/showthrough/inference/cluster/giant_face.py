@@ -16,7 +16,7 @@ import numpy.typing as npt
 from showthrough.engines.engine import Engine
 from showthrough.inference.cluster.giant_layout import LaidPart, numbered, persons_in
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
-from showthrough.inference.face import Contradicted, WeighingStep
+from showthrough.inference.face import Contradicted, Step, WeighingStep
 from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.ragged import items_of, owners, starts
 
@@ -124,7 +124,7 @@ class GiantFace:
     left: Ints  # [rows] of the counts, beside who is certain
     version: int = 0
     zeros: int = 0
-    steps: list[WeighingStep] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
 
     @classmethod
     def whole(cls, engine: Engine, parts: Sequence[GiantPart], rows: GiantRows, laid: Sequence[LaidPart]) -> GiantFace:
@@ -150,10 +150,10 @@ class GiantFace:
             self._rule(sign, [np.empty(0, dtype=np.int64)] * len(self.parts))
             self.steps.append(WeighingStep(rows, sign[rows].astype(np.int64), np.arange(rows.size)))
 
-    def exclude(self, zeros: Sequence[Ints], step: WeighingStep) -> None:
-        """Take out variables of each part that a step proves to be zero."""
+    def exclude(self, zeros: Sequence[Ints], steps: Sequence[Step]) -> None:
+        """Take out variables of each part that some steps prove to be zero."""
         self._rule(np.zeros(self.rows.size, dtype=np.int8), zeros)
-        self.steps.append(step)
+        self.steps.extend(steps)
 
     def _rule(self, sign: Signs, zeros: Sequence[Ints]) -> None:
         rulings = []

@@ -142,7 +142,7 @@ def take_doubtful(face: GiantFace, patch: GiantPatch, row_of: Ints, flat: Reals,
 def _exclude(face: GiantFace, patch: GiantPatch, row_of: Ints, found: recession.Found) -> int:
     if found.zeros.size:
         step = WeighingStep(row_of[patch.rows[found.rows]], found.weights, found.cluster)
-        face.exclude(patch.zeros(found.zeros, len(face.parts)), step)
+        face.exclude(patch.zeros(found.zeros, len(face.parts)), [step])
     return int(found.zeros.size)
 
 
