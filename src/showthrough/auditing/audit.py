@@ -6,80 +6,40 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import polars as pl
 
+from showthrough.auditing.audit_figures import JointFigures, ReleaseFigures, WholeValues
 from showthrough.auditing.deciding import PolicyGiven, decide, rules_from
 from showthrough.auditing.scoring import Scored, beside_truth, score, true_values
 from showthrough.errors import InputError
 from showthrough.inference.attribution import Alone
+from showthrough.inference.clock import Clock
 from showthrough.inference.earlier import earlier
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior, Told
+from showthrough.inference.run import Wanted
 from showthrough.inference.story import Story, story
 from showthrough.knowledge.statement import Statement
 from showthrough.numerals import number_of
 from showthrough.policy.decision import Decision
 from showthrough.policy.rules import Rules
 from showthrough.progress import Progress
+from showthrough.register.changed import Changed
 from showthrough.release.release import Release
 from showthrough.showing import Showable, page_maker
 from showthrough.storage.unit import written_whole
 from showthrough.table.arrays import Flags, Reals
 from showthrough.table.codes import positions
 
+if TYPE_CHECKING:
+    from showthrough.auditing.pieces_audit import SpreadAudit
+    from showthrough.engines.engine import Engine
+
 LEVELS = (0.5, 0.9)
 _ROUNDING = 1e-9  # a probability that is a level but for rounding is at that level
-
-
-@dataclass(frozen=True)
-class ReleaseFigures:
-    """One release: alone, and what is left of its persons' secrecy when all releases are joined."""
-
-    name: str
-    kind: str
-    persons: int
-    groups: int
-    values: int
-    certain_alone: int
-    entropy_alone_nats: float
-    entropy_joined_nats: float
-    tied_by: str  # what tells who is in which group, as `Reader.tied_by` calls it
-    tied: bool  # whether anything ties its persons to those of another release
-
-
-@dataclass(frozen=True)
-class JointFigures:
-    """All releases together; ``alone`` figures take each person's most telling single release."""
-
-    persons: int
-    values: int
-    entropy_nats: float
-    answered: int  # whose probabilities are a result
-    certain: int
-    certain_if_consistent: int
-    certain_alone: int
-    newly_certain: int
-    impossible_by_sets: int
-    impossible_by_counts: int
-    certain_by_knowledge: int  # of those who are certain: not without the statements that the reader knows
-    impossible_by_knowledge: int
-    expected_guesses: float
-    expected_guesses_alone: float
-    best_guess_at_least: dict[str, int]
-    best_guess_at_least_alone: dict[str, int]
-
-
-@dataclass(frozen=True)
-class WholeValues:
-    """What assignments of whole values add to the facts by sets and counts, within a time budget."""
-
-    seconds: float
-    certain: int  # persons
-    impossible: int  # pairs
-    undecided: int  # pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,6 +155,7 @@ class Audit(Showable):
         return found | ({} if self.scored is None else {"truth": asdict(self.scored)})
 
 
+@overload
 def audit(
     releases: Sequence[Release],
     *,
@@ -210,16 +171,64 @@ def audit(
     whole_values: float | None = None,
     policy: PolicyGiven | None = None,
     progress: Told = None,
-) -> Audit:
+    engine: None = None,
+) -> Audit: ...
+
+
+@overload
+def audit(
+    releases: Sequence[Any],
+    *,
+    register: Any = None,
+    membership: Mapping[str, Any] | None = None,
+    domain: Sequence[Any] = (),
+    knowledge: Iterable[Statement] = (),
+    prior: Any = None,
+    changed: Any = "refuse",
+    contradictions: str = "explain",
+    elastic: bool = False,
+    seconds: float = SECONDS,
+    whole_values: float | None = None,
+    policy: PolicyGiven | None = None,
+    progress: Told = None,
+    engine: Engine,
+) -> SpreadAudit: ...
+
+
+def audit(
+    releases: Sequence[Release],
+    *,
+    register: Any = None,
+    membership: Mapping[str, Any] | None = None,
+    domain: Sequence[Any] = (),
+    knowledge: Iterable[Statement] = (),
+    prior: Any = None,
+    changed: Any = "refuse",
+    contradictions: str = "explain",
+    elastic: bool = False,
+    seconds: float = SECONDS,
+    whole_values: float | None = None,
+    policy: PolicyGiven | None = None,
+    progress: Told = None,
+    engine: Engine | None = None,
+) -> Audit | SpreadAudit:
     """Lay releases on top of each other and count what shows through.
 
     ``register``, ``membership``, ``domain``, ``knowledge``, ``prior``, ``changed``, ``contradictions``, ``elastic`` and
     ``seconds`` are those of `infer`; what the reader knows and believes counts for each release alone too.
     ``whole_values`` is a time budget in seconds for what no assignment of whole values allows. Each release alone takes
     at most ``seconds`` again, all of them together. ``policy`` gives a verdict: a `Policy`, whose limits block,
-    `Rules`, or the path of a policy file. After ``progress.enough()`` the audit is of what is known by then.
+    `Rules`, or the path of a policy file. After ``progress.enough()`` the audit is of what is known by then. With an
+    ``engine`` the history is answered in pieces, and the figures of a `SpreadAudit` are added up.
     """
     told, rules = Progress.of(progress), None if policy is None else rules_from(policy)
+    if engine is not None:
+        from showthrough.auditing.pieces_audit import PieceCounts, audit_on
+
+        beside = {"register": register, "membership": membership, "domain": domain, "knowledge": knowledge}
+        beside |= {"prior": prior, "elastic": elastic}
+        wanted = Wanted(Changed.of(changed), contradictions)
+        return audit_on(engine, releases, beside, wanted, PieceCounts(audit_of, rules), Clock(seconds, told))
     post = infer(
         releases, register=register, membership=membership, domain=domain, knowledge=knowledge, prior=prior,
         changed=changed, contradictions=contradictions, elastic=elastic, seconds=seconds, progress=told,

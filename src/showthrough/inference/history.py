@@ -214,7 +214,8 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     member_ids = one_kind([own.ids for own in ties], "ids", names)
     told = [published_values(r) for r in releases]
     further = [listed_values(reader.domain, "domain")] if reader.domain else []
-    tally_values = one_kind([*told, *further], "values", [*names, "the declared domain"][: len(told) + len(further)])
+    further += [r.elsewhere for r in releases if r.elsewhere is not None]
+    tally_values = one_kind([*told, *further], "values", [*names, *["other values"] * len(further)])
     if reader.informed is not None:  # a part of a history may not publish what is known
         tally_values.append(spoken_of(reader.informed, tally_values[0].dtype))
     ids, id_codes = codes_of(member_ids)

@@ -225,6 +225,8 @@ def _signatures(history: History) -> tuple[Codes, Ints, Ints]:
     """The distinct columns of ``group_of``, the column of each person, and how many persons share it."""
     group_of = history.group_of
     people = group_of.shape[1]
+    if not people:
+        return group_of, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     key, reach = np.zeros(people, dtype=np.int64), 1
     for release in (*group_of, *_told_apart(history)):
         span = int(release.max(initial=ABSENT)) - ABSENT + 1

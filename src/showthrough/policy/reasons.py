@@ -6,7 +6,7 @@ releases being consistent that may not be) is open, and so is everybody who is n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ from showthrough.policy.phrases import are, people, percent
 from showthrough.policy.policy import Policy, texted
 
 FACTS = ("certain", "impossible")
+_NOTHING_BEFORE = "Nothing was published before"
 
 
 @dataclass(eq=False)
@@ -91,6 +92,29 @@ def joint_reasons(policy: Policy, severity: Severity, basis: Basis) -> list[Reas
     return [_reason(policy, severity, rule, one, basis) for rule, one in judged.items()]
 
 
+def added_up(policy: Policy, severity: Severity, pieces: Sequence[Sequence[Reason]], everybody: int) -> list[Reason]:
+    """What became of each limit on the joint posterior, from what became of it in pieces that hold other persons."""
+    found = []
+    for own in zip(*pieces, strict=True):
+        rule, persons, waiting = own[0].rule, sum(one.persons for one in own), sum(one.open for one in own)
+        figures = [one.found for one in own if one.found is not None]
+        count = sum(figures) if rule in FACTS else persons
+        most = policy.most_over(everybody) if rule == "max_posterior" else getattr(policy, rule) if rule in FACTS else 0
+        outcome: LimitOutcome = "over" if count > most else "open" if waiting else "within"
+        worst = count if rule in FACTS else min(figures, default=None) if rule == "min_anonymity" else None
+        worst = max(figures, default=None) if rule not in (*FACTS, "min_anonymity") else worst
+        first = rule == "max_gain" and all(one.said.startswith(_NOTHING_BEFORE) for one in own)
+        said = _SAID[rule](_Found(policy, count, persons, most, everybody, first))
+        said = _left_open(rule, waiting, said) if outcome == "open" else said
+        found.append(Reason(rule, severity, outcome, getattr(policy, rule), worst, persons, waiting, said))
+    return found
+
+
+def _left_open(rule: str, waiting: int, said: str) -> str:
+    who = f"{_capital(people(waiting))} {are(waiting)}"
+    return f"{who} not known to be within the limit {rule}. Known so far: {said[:1].lower()}{said[1:]}"
+
+
 def criterion_reason(rule: str, severity: Severity, limit: Any, check: Check, release: str) -> Reason:
     """What became of a criterion that one release has to satisfy."""
     outcome: LimitOutcome = "within" if check.holds else "over"
@@ -117,9 +141,7 @@ def _reason(policy: Policy, severity: Severity, rule: str, judged: Judged, basis
     found = _found(rule, count, firm, basis)
     first = rule == "max_gain" and basis.before is None
     said = _SAID[rule](_Found(policy, count, persons, judged.most, basis.posterior.ids.len(), first))
-    if outcome == "open":
-        who = f"{_capital(people(waiting.height))} {are(waiting.height)}"
-        said = f"{who} not known to be within the limit {rule}. Known so far: {said[:1].lower()}{said[1:]}"
+    said = _left_open(rule, waiting.height, said) if outcome == "open" else said
     return Reason(rule, severity, outcome, getattr(policy, rule), found, persons, waiting.height, said)
 
 
@@ -193,7 +215,7 @@ def _impossible_said(told: _Found) -> str:
 def _gain_said(told: _Found) -> str:
     limit = percent(told.policy.max_gain or 0.0).removesuffix("%") + "points"
     if told.first:
-        return f"Nothing was published before, so no probability grew by more than {limit}."
+        return f"{_NOTHING_BEFORE}, so no probability grew by more than {limit}."
     who = people(told.persons)
     return f"The newest release makes a value of {who} likelier by more than {limit}; the policy allows nobody."
 

@@ -68,6 +68,7 @@ class Release:
     covers: Mapping[Any, tuple[Any, ...]] = field(default_factory=_nothing)  # values that stand for one of several
     part_of: ranged.PartOf | None = None  # of a margin that stands for itself
     read_from: str = ""  # the file or folder that was read, if any
+    elsewhere: pl.Series | None = None  # of a part of a release: all values that the whole publishes
     link_id: str | None = None  # what the publisher's tables call the ids of the link, if that is known
 
     def __post_init__(self) -> None:

@@ -13,7 +13,9 @@ from typing import Any
 import polars as pl
 
 from showthrough import __version__
-from showthrough.auditing.audit import Audit, JointFigures
+from showthrough.auditing.audit import Audit
+from showthrough.auditing.audit_figures import JointFigures
+from showthrough.auditing.pieces_audit import SpreadAudit
 from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior
@@ -152,7 +154,28 @@ def content(
     )
 
 
-def summary(audit: Audit, *, internal: bool = False) -> list[str]:
+def content_of_pieces(audit: SpreadAudit) -> AuditContent:
+    """What is told of an audit in pieces: counts, as persons stand in files of their own."""
+    found = audit.posterior.certificate
+    return AuditContent(
+        audience="shareable",
+        releases=tuple(figures(release, "audit", "release") for release in audit.releases),
+        together=figures(audit.joint, "audit", "together"),
+        whole_values=None,
+        truth=None,
+        certificate=figures(found.as_dict(), "audit", "certificate"),
+        numerics=f"Numerics: {found}.",
+        premise=found.premise,
+        summary=tuple(summary(audit)),
+        contradictions=tuple(c.shareable for c in audit.posterior.contradictions),
+        locatability=None,
+        people=None,
+        facts=None,
+        decision=audit.decision,
+    )
+
+
+def summary(audit: Audit | SpreadAudit, *, internal: bool = False) -> list[str]:
     """The figures in words, the most important first; counts only, unless for internal readers."""
     j, one = audit.joint, len(audit.releases) == 1
     if audit.untied:
@@ -194,7 +217,7 @@ def summary(audit: Audit, *, internal: bool = False) -> list[str]:
         lines += beside_truth("internal" if internal else "shareable", told)
     lines += [rows.sentence(internal=internal) for rows in audit.posterior.unfilled()]
     post = audit.posterior
-    if by_guess := [name for name, r in zip(post.names, post.releases, strict=True) if guessed(post.reader, r, name)]:
+    if by_guess := [name for name, r in zip(post.names, post.releases, strict=False) if guessed(post.reader, r, name)]:
         certain = f"; {_people(j.certain_if_consistent)} would be certain" if j.certain_if_consistent else ""
         lines.append(
             f"Readers of {_names(by_guess)} are taken to guess that everybody is in a group with a near centroid. "
@@ -219,7 +242,7 @@ def _excluded(j: JointFigures) -> list[str]:
     ]
 
 
-def known_to(audit: Audit) -> list[str]:
+def known_to(audit: Audit | SpreadAudit) -> list[str]:
     """What the reader is taken to know and believe, and what it is worth, in counts."""
     reader, found = audit.posterior.reader, []
     if number := len(reader.knowledge):
@@ -240,7 +263,7 @@ def known_to(audit: Audit) -> list[str]:
     return found
 
 
-def _whole_values(audit: Audit) -> list[str]:
+def _whole_values(audit: Audit | SpreadAudit) -> list[str]:
     """What assignments of whole values add, if they were looked at."""
     whole = audit.whole_values
     if whole is None:
@@ -252,12 +275,12 @@ def _whole_values(audit: Audit) -> list[str]:
     ]
 
 
-def _truth(audit: Audit, audience: str) -> Figures | None:
+def _truth(audit: Audit | SpreadAudit, audience: str) -> Figures | None:
     told = None if audit.scored is None else told_to(audience, audit.scored)
     return None if told is None else figures(told, "audit", "truth")
 
 
-def _unanswered(audit: Audit) -> list[str]:
+def _unanswered(audit: Audit | SpreadAudit) -> list[str]:
     """Whose probabilities are not a result, and why."""
     j, certificate = audit.joint, audit.posterior.certificate
     if j.answered == j.persons:
@@ -285,13 +308,13 @@ def _unanswered(audit: Audit) -> list[str]:
     return lines
 
 
-def by_statements(audit: Audit) -> bool:
+def by_statements(audit: Audit | SpreadAudit) -> bool:
     """Whether it is statements of the reader that contradict the releases."""
     found = audit.posterior.contradictions
     return bool(audit.posterior.reader.knowledge) and (not found or any("elastic" in c.parameters for c in found))
 
 
-def _untied(audit: Audit) -> list[str]:
+def _untied(audit: Audit | SpreadAudit) -> list[str]:
     """Why it is not known what releases tell together: nobody in some of them is known to be in another."""
     j, loose = audit.joint, [r.name for r in audit.releases if r.tied_by == "nothing"]
     lines = [

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import fsum
 
 from showthrough.auditing.audit import Audit
+from showthrough.auditing.pieces_audit import SpreadAudit
 from showthrough.dp.meaning import semantic
 from showthrough.numerals import many, number_of
 
 
-def believed(audit: Audit) -> list[str]:
+def believed(audit: Audit | SpreadAudit) -> list[str]:
     """Whose probabilities lean on noisy counts, and what that makes them."""
     found = audit.posterior.certificate.evidence
     if found is None or not (many_of := found.by_worlds + found.by_expected_counts):
@@ -28,7 +29,7 @@ def believed(audit: Audit) -> list[str]:
     ]
 
 
-def _noise_promises(audit: Audit) -> list[str]:
+def _noise_promises(audit: Audit | SpreadAudit) -> list[str]:
     """What the noise guarantees, beside what readers believe: all noisy releases together, by basic composition."""
     declared = {r.name: r.noise.by_replacing for r in audit.posterior.releases if r.noise is not None}
     epsilon, delta = fsum(e for e, _ in declared.values()), fsum(d for _, d in declared.values())

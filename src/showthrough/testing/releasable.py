@@ -39,7 +39,7 @@ def assert_releasable(
     history, known = _history(releases, read or {})
     if not history:
         raise InputError("There is no release to assert anything of: name one, or a history file.")
-    found = audit(history, policy=policy, **{**known, **options})
+    found: Audit = audit(history, policy=policy, **{**known, **options})
     decided = found.decision
     if decided is None:
         raise InputError("A policy is needed to say whether releases may be published: policy=Policy(...) or a file.")

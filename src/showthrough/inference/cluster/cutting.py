@@ -16,6 +16,7 @@ import polars as pl
 
 from showthrough.errors import InputError
 from showthrough.inference import graphs
+from showthrough.inference.row_values import published_values
 from showthrough.register.changed import Changed
 from showthrough.register.reader import Reader, telling
 from showthrough.register.register import Register
@@ -117,16 +118,14 @@ class Cutting:
 
 
 def _cut(whole: Cutting, kept: Sequence[Flags], ids: pl.Series, changed: Changed) -> HistoryPiece:
-    there = [r for r, own in enumerate(kept) if own.any()]
-    heads, names, reader = whole.heads, whole.names, whole.reader
+    heads, reader = whole.heads, whole.reader
     membership = {
-        name: frame.filter(positions(frame["id"].cast(ids.dtype), ids) >= 0)
+        name: frame.filter(pl.Series(positions(frame["id"].cast(ids.dtype), ids) >= 0))
         for name, frame in reader.membership.items()
-        if name in {names[r] for r in there}
     }
     return HistoryPiece(
-        tuple(part_of(heads[r], kept[r]) for r in there),
-        changed.among(names, there) if len(there) < len(heads) else replace(changed, strict=False),
+        tuple(part_of(release, own) for release, own in zip(heads, kept, strict=True)),
+        replace(changed, strict=False),
         None if reader.register is None else _persons(reader.register, ids),
         Frozen(membership),
     )
@@ -157,7 +156,7 @@ def part_of(release: Release, kept: Flags) -> Release:
         least=None if least is None else least.filter(keep),
         first_row=None if first is None else first.filter(keep),
         link=None if release.link is None else release.link.filter(within(release.link["group"])),
-        domain=(),  # that of the whole history is given beside
+        elsewhere=published_values(release).unique().sort(),
     )
 
 

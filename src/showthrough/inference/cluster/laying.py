@@ -68,6 +68,11 @@ class Laying:
         """What a step wrote."""
         return self.session.read.parquet(str(self.folder / name))
 
+    def values_of(self, r: int) -> tuple[Any, ...]:
+        """The values that a release publishes."""
+        own = self.read("tallies").where(f"release = {r}").select("value").distinct()
+        return tuple(sorted(row["value"] for row in own.collect()))
+
     def _code(self, r: int, label: Any) -> Any:
         from pyspark.sql import functions as sql
 

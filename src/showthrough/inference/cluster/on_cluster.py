@@ -44,12 +44,13 @@ def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPo
     there = sorted(int(p.name.removeprefix("piece=")) for p in (folder / "people").glob("piece=*"))
     pieces = [LaidPiece(str(folder), k, names, asked.wanted.changed) for k in there]
     found = worked(engine, answer_laid, pieces, question, asked.progress)
+    published = {name: laying.values_of(r) for r, name in enumerate(names)}
     for name in _STEPS:
         shutil.rmtree(folder / name, ignore_errors=True)
     (folder / _COMPLETE).touch()
     certificate = joined([one.certificate for one in found], len(names))
     assert certificate.persons >= laid.persons
-    return SpreadPosterior(certificate, folder, names, tuple(found), session)
+    return SpreadPosterior(certificate, folder, published, tuple(found), session=session)
 
 
 def _folder(releases: Sequence[Any], home: Path) -> Path:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from showthrough.errors import InputError
+from showthrough.errors import ContradictionError, InputError
 from showthrough.inference.certificate import STATES, Certificate
 from showthrough.inference.cluster.pieces import ANSWER, FACTS, PEOPLE, TABLES, PieceAnswer
 from showthrough.inference.facts import FactCounts
 from showthrough.inference.splitting import ChangedCounts
 from showthrough.numerals import number_of
+from showthrough.register.reader import Reader
+from showthrough.register.unfilled import Unfilled
+from showthrough.release.release import Release
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,9 +32,20 @@ class SpreadPosterior:
 
     certificate: Certificate
     folder: Path
-    names: tuple[str, ...]
+    published: Mapping[str, tuple[Any, ...]]  # the values of each release, by its name
     pieces: tuple[PieceAnswer, ...]
+    reader: Reader = field(default_factory=Reader)
     session: Any = None  # that of Spark, where it worked
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the releases are called."""
+        return tuple(self.published)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """All values that are published or possible, once each."""
+        return tuple(dict.fromkeys([v for own in self.published.values() for v in own] + list(self.reader.domain)))
 
     @property
     def entropy(self) -> float:
@@ -39,9 +53,27 @@ class SpreadPosterior:
         return sum(one.entropy for one in self.pieces)
 
     @property
-    def contradictions(self) -> tuple[str, ...]:
+    def contradictions(self) -> tuple[ContradictionError, ...]:
         """Why releases contradict each other, island by island, without ids and values."""
-        return tuple(text for one in self.pieces for text in one.contradictions)
+        return tuple(ContradictionError(text) for one in self.pieces for text in one.contradictions)
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """None is held here."""
+        return ()
+
+    @property
+    def relaxed(self) -> pl.DataFrame:
+        """Statements that gave way: none, as pieces take no statements."""
+        return pl.DataFrame({"statement": [], "by": []}, schema={"statement": pl.String, "by": pl.Float64})
+
+    def unfilled(self) -> tuple[Unfilled, ...]:
+        """Rows that nobody of the register fits; in pieces these are only counted, in the certificate."""
+        return ()
+
+    def locatability(self) -> pl.DataFrame | None:
+        """How well persons were located: not told of pieces."""
+        return None
 
     def fact_counts(self) -> FactCounts:
         """How many persons are certain, and how many pairs are impossible."""

@@ -24,9 +24,8 @@ from showthrough.inference.posterior import Posterior
 from showthrough.inference.row_values import published_values
 from showthrough.inference.run import Wanted
 from showthrough.progress import Progress
-from showthrough.register.reader import Reader, telling
+from showthrough.register.reader import Reader
 from showthrough.release.release import Release
-from showthrough.table.frames import listed_values, one_kind
 
 AnyPiece = TypeVar("AnyPiece")
 _AT_ONCE = 4  # pieces for each worker between two words about how far the work is
@@ -57,14 +56,16 @@ def infer_wide(releases: Sequence[Release], reader: Reader, engine: Engine, aske
     asked.progress.stage("reading groups")
     cutting = Cutting.of(releases, reader)
     folder, temporary = work_folder(engine)
-    question = asked.question(folder, cutting.ids.dtype, _every_value(cutting.heads, reader))
+    question = asked.question(folder, cutting.ids.dtype, reader.domain)
+    published = {r.name: tuple(published_values(r).unique().sort()) for r in cutting.heads}
     files = _put_down(cutting.pieces(asked.wanted.changed), folder)
     del cutting
     found = worked(engine, answer_file, files, question, asked.progress)
     shutil.rmtree(folder / "pieces")
-    names = tuple(reader.names_for([r for r in telling(releases, reader.domain, noisy=True) if r.part_of is None]))
-    certificate = joined([one.certificate for one in found], len(names))
-    answer = SpreadPosterior(certificate, folder, names, tuple(found), getattr(engine, "session", None))
+    certificate = joined([one.certificate for one in found], len(published))
+    answer = SpreadPosterior(
+        certificate, folder, published, tuple(found), reader, session=getattr(engine, "session", None)
+    )
     if temporary:
         weakref.finalize(answer, shutil.rmtree, folder, ignore_errors=True)
     return answer
@@ -107,11 +108,3 @@ def _put_down(pieces: Iterable[HistoryPiece], folder: Path) -> list[str]:
             pickle.dump(cut, stream, protocol=pickle.HIGHEST_PROTOCOL)
         files.append(str(path))
     return files
-
-
-def _every_value(told: Sequence[Release], reader: Reader) -> tuple[Any, ...]:
-    """All values of the history: what somebody outside a release may have is not only what its piece publishes."""
-    further = [listed_values(reader.domain, "domain")] if reader.domain else []
-    names = [*(r.name for r in told), "the declared domain"]
-    columns = one_kind([*map(published_values, told), *further], "values", names[: len(told) + len(further)])
-    return tuple(pl.concat([c.alias("value") for c in columns]).unique().sort())

@@ -1,0 +1,160 @@
+"""The audit of a history that an engine works on in pieces: figures of the pieces, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import polars as pl
+
+from showthrough.auditing.audit_figures import JointFigures, ReleaseFigures
+from showthrough.engines.engine import Engine
+from showthrough.errors import InputError
+from showthrough.inference.clock import Clock
+from showthrough.inference.cluster.spread import SpreadPosterior, summed
+from showthrough.inference.earlier import earlier
+from showthrough.inference.infer import infer_on
+from showthrough.inference.posterior import Posterior
+from showthrough.inference.run import Wanted
+from showthrough.policy.decision import Decision, Reason
+from showthrough.policy.policy import CRITERIA, Policy
+from showthrough.policy.reasons import Basis, added_up, joint_reasons
+from showthrough.policy.rules import Rules
+from showthrough.register.locating import names_of
+
+_SAME = ("name", "kind", "tied_by")  # of a release in every piece
+
+
+@dataclass(frozen=True, eq=False)
+class PieceAudit:
+    """What is counted in one piece."""
+
+    joint: JointFigures
+    releases: tuple[ReleaseFigures, ...]
+    reasons: tuple[tuple[Reason, ...], ...] = ()  # for each part of the rules
+
+
+@dataclass(frozen=True, eq=False)
+class PieceCounts:
+    """Counts what an audit counts in one piece; ``audit`` is that of a posterior, ``newest`` the last release."""
+
+    audit: Callable[..., Any]
+    rules: Rules | None
+    newest: str = ""
+
+    def __call__(self, post: Posterior, seconds: float) -> tuple[PieceAudit | None, pl.DataFrame]:
+        """The figures of a piece, and what its people have beside their likeliest value."""
+        if not post.ids.len():
+            return None, pl.DataFrame()
+        found, reasons = self.audit(post, seconds=seconds), []
+        for severity, policy in () if self.rules is None else self.rules.tables():
+            limits = replace(policy, seconds=min(policy.seconds, seconds))
+            reasons.append(tuple(joint_reasons(limits, severity, self._basis(post))))
+        more: pl.DataFrame = found.people.select("p_alone", "newly_certain")
+        return PieceAudit(found.joint, found.releases, tuple(reasons)), more
+
+    def _basis(self, post: Posterior) -> Basis:
+        """What was known before the newest release; where that is not, nothing is new."""
+        return Basis(post, lambda: earlier(post) if post.names[-1] == self.newest else post)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpreadAudit:
+    """A history laid on top of itself in pieces; made by `audit` with an engine."""
+
+    posterior: SpreadPosterior
+    releases: tuple[ReleaseFigures, ...]
+    joint: JointFigures
+    decision: Decision | None = None
+    rules: Rules | None = None
+    whole_values: None = None  # not looked at in pieces
+    scored: None = None
+
+    @property
+    def verdict(self) -> str | None:
+        """What the policy says: pass, review, block or inconclusive; None without one."""
+        return None if self.decision is None else str(self.decision.verdict)
+
+    @property
+    def untied(self) -> tuple[str, ...]:
+        """Of several releases, those whose persons nothing ties to others: what they tell together is not known."""
+        return () if len(self.releases) == 1 else tuple(r.name for r in self.releases if not r.tied)
+
+    @property
+    def linked(self) -> tuple[str, ...]:
+        """Releases that are read as by somebody who knows everybody's group: by the publisher's private link."""
+        return tuple(r.name for r in self.releases if r.tied_by == "link")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The figures with their certificate, counts only, as plain data for JSON."""
+        found = {"releases": [asdict(r) for r in self.releases], "together": asdict(self.joint)}
+        found |= {"certificate": self.posterior.certificate.as_dict()}
+        return found | ({} if self.decision is None else {"decision": self.decision.as_dict()})
+
+
+def audit_on(
+    engine: Engine, releases: Sequence[Any], beside: Mapping[str, Any], wanted: Wanted, count: PieceCounts, clock: Clock
+) -> SpreadAudit:
+    """`audit` in pieces on an engine; ``beside`` is what the reader has."""
+    rules = count.rules
+    if rules is not None:
+        _refuse_single([policy for _, policy in rules.tables()])
+    names = names_of([r for r in releases if getattr(r, "sensitive", None) is not None])
+    count = replace(count, newest=names[-1] if names else "")
+    post = infer_on(engine, releases, beside, wanted, clock, count)
+    counted: list[PieceAudit] = [one.figures for one in post.pieces if one.figures is not None]
+    if not counted:
+        raise InputError(
+            "Nobody is named in any release, so there is nobody to audit: give register=.", parameters=("register",)
+        )
+    joint = _joint([one.joint for one in counted], len(post.values))
+    alone = tuple(_release(name, counted, post) for name in post.names)
+    found = SpreadAudit(post, alone, joint, rules=rules)
+    return found if rules is None else replace(found, decision=_decided(found, rules, counted))
+
+
+def _refuse_single(limits: Sequence[Policy]) -> None:
+    single = [name for policy in limits for name in CRITERIA if getattr(policy, name) is not None]
+    whole = [policy for policy in limits if policy.integral == "required"]
+    if single or whole:
+        what = single[0] if single else "integral = required"
+        raise InputError(
+            f"In pieces a policy judges what all releases tell together, and {what} is not judged there: ask "
+            "showthrough check of each release, and leave it out of this policy.",
+            parameters=("policy",),
+        )
+
+
+def _joint(found: Sequence[JointFigures], values: int) -> JointFigures:
+    tables = ("best_guess_at_least", "best_guess_at_least_alone")
+    sums: dict[str, Any] = {name: summed(getattr(one, name) for one in found) for name in tables}
+    for f in fields(JointFigures):
+        if f.name not in sums:
+            sums[f.name] = sum(getattr(one, f.name) for one in found)
+    return JointFigures(**{**sums, "values": values})
+
+
+def _release(name: str, counted: Sequence[PieceAudit], post: SpreadPosterior) -> ReleaseFigures:
+    mine = [release for one in counted for release in one.releases if release.name == name]
+    same = {field: getattr(mine[0], field) for field in _SAME}
+    sums = {f.name: sum(getattr(one, f.name) for one in mine) for f in fields(ReleaseFigures) if f.name not in _SAME}
+    return ReleaseFigures(
+        **{**sums, **same, "tied": any(one.tied for one in mine), "values": len(post.published[name])}
+    )
+
+
+def _decided(found: SpreadAudit, rules: Rules, counted: Sequence[PieceAudit]) -> Decision:
+    reasons = []
+    for k, (severity, policy) in enumerate(rules.tables()):
+        reasons += added_up(policy, severity, [one.reasons[k] for one in counted], found.joint.persons)
+    told = []
+    certificate = found.posterior.certificate
+    if certificate.changed.tolerated:
+        told.append("Who changed is a guess: nothing that is tied to them is known to be safe.")
+    if found.untied:
+        told.append("Nothing ties the persons of several releases to those of another, so nobody is known to be safe.")
+    if not certificate.status.certain:
+        late = found.joint.persons - found.joint.answered
+        told.append(f"{late} of {certificate.persons} persons are without a certified answer.")
+    return rules.decide(reasons, doubts=told)
