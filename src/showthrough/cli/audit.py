@@ -87,6 +87,9 @@ def audit(
     sarif: options.Sarif = None,
     markdown: options.Markdown = None,
     unpacked: options.Unpacked = None,
+    engine: options.Engine = None,
+    master: options.Master = None,
+    work_folder: options.WorkFolder = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Lay releases on top of each other: who can be found out, with what probability, and why."""
@@ -96,6 +99,7 @@ def audit(
         from showthrough.cli.output import Targets, conclude, deliver_audit, show_understood
         from showthrough.cli.writing import as_started, check_targets
         from showthrough.requests.audit import AuditRequest, run_audit
+        from showthrough.requests.audit_pieces import run_audit_in_pieces
         from showthrough.requests.understand import run_understand
 
         shared: dict[str, Any] = {
@@ -117,7 +121,9 @@ def audit(
             "seconds": seconds, "whole_values": whole_values, "people": people is not None, "bounds": bounds,
             "audience": audience.value, "policy": None if policy is None else str(policy), "limits": given(limits),
             "report": output is not None, "knowledge": tuple(map(str, knowledge or ())),
-            "prior": None if prior is None else str(prior), "elastic": elastic,
+            "prior": None if prior is None else str(prior), "elastic": elastic, "master": master,
+            "engine": None if engine is None else engine.value,
+            "work_folder": None if work_folder is None else str(work_folder),
         }  # fmt: skip
         inside = pairs("present", present)
         told = history_file(paths, [*shared.values(), values, register, inside])
@@ -128,11 +134,18 @@ def audit(
             unset = {f.name: f.default for f in fields(AuditRequest)} | {"limits": {}}
             own = AuditRequest.read(told)
             request = replace(own, **{k: v for k, v in asked.items() if v != unset[k]})
-        targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown}, people, output)
+        everybody = None if request.engine is not None else people
+        targets = Targets(format.value, json, {"junit": junit, "sarif": sarif, "markdown": markdown}, everybody, output)
         check_targets(targets.files(), [*paths, *request.files()])
         targets.check(limits=request.rules() is not None)
         if dry_run:
             show_understood(run_understand(request), audience=audience)
+            return
+        if request.engine is not None:
+            with live(quiet=quiet) as progress:
+                in_pieces = run_audit_in_pieces(request, progress, keep=people)
+            deliver_audit(in_pieces, targets, quiet=quiet)
+            conclude(in_pieces, quiet=quiet)
             return
         with live(quiet=quiet) as progress, ending_early(progress):
             result = run_audit(request, progress)

@@ -238,6 +238,32 @@ OnContradiction = Annotated[
 ]
 Seconds = Annotated[float, typer.Option(min=0, help="The answer is what is known after this time, island by island.")]
 ForWhom = Annotated[Audience, typer.Option(help="shareable: counts only. internal: ids and proofs.")]
+
+
+class EngineChoice(StrEnum):
+    """Where a history is worked on in pieces."""
+
+    processes = "processes"
+    spark = "spark"
+
+
+Engine = Annotated[
+    Optional[EngineChoice],
+    typer.Option(
+        help="Work in pieces that nothing ties together: processes takes all cores, spark a cluster, whose workers "
+        "read folders of Parquet files. --people is a folder then."
+    ),
+]
+Master = Annotated[
+    Optional[str], typer.Option(metavar="URL", help="With --engine spark: spark://host:7077, local[4], yarn, k8s://….")
+]
+WorkFolder = Annotated[
+    Optional[Path],
+    typer.Option(
+        help="With --engine spark: a folder that driver and workers share. A run that was broken off is taken up again "
+        "there."
+    ),
+]
 People = Annotated[
     Optional[Path],
     typer.Option(

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from showthrough.requests.attack import AttackResult
     from showthrough.requests.attack_all import AllAttacks
     from showthrough.requests.audit import AuditResult
+    from showthrough.requests.audit_pieces import PiecesResult
     from showthrough.requests.check import CheckResult
     from showthrough.requests.compare import CompareOptionsResult
     from showthrough.requests.explain import ExplainResult
@@ -129,7 +130,7 @@ class Targets:
 
 
 def deliver_audit(
-    result: AuditResult, targets: Targets, *, quiet: bool, raw: bool = False, gate: Gate | None = None
+    result: AuditResult | PiecesResult, targets: Targets, *, quiet: bool, raw: bool = False, gate: Gate | None = None
 ) -> None:
     """Print and write; files appear together, after everything else succeeded. ``raw`` cells may be formulas."""
     told = result.content()
@@ -168,7 +169,7 @@ def say_verdict(verdict: Verdict, sentence: str) -> None:
         say(f"{str(verdict).capitalize()}: {sentence}")
 
 
-def conclude(result: AuditResult, *, interrupted: bool = False, quiet: bool = False) -> None:
+def conclude(result: AuditResult | PiecesResult, *, interrupted: bool = False, quiet: bool = False) -> None:
     """End the command as its verdict says; without one, as inconclusive where somebody has no answer.
 
     Where nothing else was printed, whatever is not a pass is one line.

@@ -46,7 +46,9 @@ class AuditRequest(InformedEntries):
     ``changed`` is for the rest. ``policy`` is a policy file, and ``limits`` are fields of `Policy` that stand instead
     of those under its [block]; either gives a verdict. ``people`` asks for a frame of every person's probabilities and
     facts, ``bounds`` for bounds in it, of persons whose likeliest value has at least this probability or no certified
-    one, as sharp as further ``seconds`` allow. ``report`` says that a page will be wanted.
+    one, as sharp as further ``seconds`` allow. ``report`` says that a page will be wanted. With an ``engine`` the
+    history is audited in pieces (`run_audit_in_pieces`): on all cores, or on the Spark cluster of ``master``, whose
+    workers share ``work_folder``.
     """
 
     changed: Literal["refuse", "split", "tolerate"] = "tolerate"
@@ -59,6 +61,9 @@ class AuditRequest(InformedEntries):
     people: bool = False
     bounds: float | None = None
     report: bool = False
+    engine: Literal["processes", "spark"] | None = None
+    master: str | None = None
+    work_folder: str | None = None
     audience: Literal["shareable", "internal"] = "shareable"
 
     def under(self, folder: Path) -> Self:
@@ -92,6 +97,9 @@ class AuditRequest(InformedEntries):
         between("seconds", self.seconds, 0)
         between("whole_values", self.whole_values, 0)
         between("bounds", self.bounds, 0, 1)
+        for name in ("master", "work_folder"):
+            if getattr(self, name) is not None and self.engine != "spark":
+                raise FieldError(name, "is that of a Spark cluster: ask for engine spark.")
         if self.bounds is not None and not self.people:
             raise FieldError(
                 "bounds", "adds columns to the people file: ask for one with people=FILE.", parameters=("people",)
