@@ -61,16 +61,21 @@ def script(text, **given):
 def test_no_worker_that_fits_is_a_sentence_and_no_trace(cluster):
     """A driver of its own asks for more memory than there is; all that it says is ours."""
     asked = (
-        "import showthrough as st\n"
-        f"try: st.engines.spark(master={cluster.master!r}, conf={{'spark.executor.memory': '999g'}}, wait=5)\n"
-        "except st.errors.EngineError as why: print(why)\n"
+        "import showthrough as st\nfrom showthrough.engines.spark_session import opened\n"
         "try: st.engines.spark(master='spark://127.0.0.1:1')\n"
         "except st.errors.EngineError as why: print(why)\n"
+        f"found = opened({cluster.master!r}, {{'spark.executor.memory': '999g'}}, 120)\n"
+        "try: st.engines.spark(found.session, wait=3)\n"
+        "except st.errors.EngineError as why: print(why)\n"
+        "found.session.stop()\n"
+        "try: st.engines.spark(found.session)\n"
+        "except st.errors.ParameterError as why: print(why)\n"
     )
     told, other = script(asked).communicate(timeout=300)
-    first, second = told.splitlines()
-    assert first.startswith(f"No worker of {cluster.master} took work within 5 s: are there any")
-    assert second.startswith("The Spark master at spark://127.0.0.1:1 does not answer.")
+    unreachable, idle, stopped = told.splitlines()
+    assert unreachable.startswith("The Spark master at spark://127.0.0.1:1 does not answer.")
+    assert idle.startswith(f"No worker of {cluster.master} took work within 3 s: are there any")
+    assert stopped == "session was stopped: make a new one."
     assert not [line for line in other.splitlines() if "Exception" in line or "Traceback" in line or "\tat " in line]
 
 
