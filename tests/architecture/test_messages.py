@@ -90,6 +90,7 @@ KNOWN = {
     "criteria.risk": {"suppressed_cells"},
     "dp.account": {"noise.neighbours"},
     "engines.processes": {"workers"},
+    "inference.cluster.laying": {"many(of)", "many(off)", "self.names[r]", "kind"},
     "dp.indistinguishable": {"epsilon"},
     "dp.interval": {"changed", "p"},
     "dp.items": {"law.mechanism"},

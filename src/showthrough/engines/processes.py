@@ -1,4 +1,4 @@
-"""All cores of this machine: a pool of processes that hold nothing but what they are handed."""
+"""All cores of this machine: processes that hold nothing but what they are handed, and may keep that for a while."""
 
 from __future__ import annotations
 
@@ -15,23 +15,33 @@ from showthrough.errors import ParameterError
 
 
 class Processes:
-    """Works on several cores; ends its processes when it is closed."""
+    """Works on several cores; ends its processes when it is closed.
+
+    The same place among the parts is always worked on by the same process, which may have kept what it needs for it.
+    """
 
     name = "processes"
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
         # begun afresh: a fork would inherit the locks of this process's threads
-        self._pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        context = get_context("spawn")
+        self._pools = [ProcessPoolExecutor(1, mp_context=context) for _ in range(workers)]
 
     def map(self, function: Callable[[Work, Any], Result], parts: Sequence[Work], shared: Any = None) -> list[Result]:
         """``function(part, shared)`` of every part, in order."""
         packed = pickle.dumps((function, shared), protocol=pickle.HIGHEST_PROTOCOL)
-        return list(self._pool.map(_done, parts, [packed] * len(parts)))
+        waiting = [self._pools[k % self.workers].submit(_done, part, packed) for k, part in enumerate(parts)]
+        try:
+            return [one.result() for one in waiting]
+        finally:
+            for one in waiting:  # after a refusal nobody asks for the rest
+                one.cancel()
 
     def close(self) -> None:
         """End the processes."""
-        self._pool.shutdown(cancel_futures=True)
+        for pool in self._pools:
+            pool.shutdown(cancel_futures=True)
 
 
 def _done(part: Any, packed: bytes) -> Any:

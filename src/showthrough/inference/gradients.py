@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from showthrough.inference.clock import Clock
@@ -23,7 +25,7 @@ class System:
     def __init__(
         self,
         kernel: Kernel,
-        x: Reals,
+        x: Any,
         diagonal: Reals,
         damping: Reals | None = None,
         bend: Reals | None = None,
@@ -93,15 +95,12 @@ class System:
         return best
 
 
-def _solve_densely(kernel: Kernel, x: Reals, right: Reals, best: Reals, inverse: Reals, component: int) -> None:
+def _solve_densely(kernel: Kernel, x: Any, right: Reals, best: Reals, inverse: Reals, component: int) -> None:
     """The direction of a small component whose conjugate gradients ran out of precision."""
-    p = kernel.problem
-    keep = np.arange(p.components) == component
-    alone = p.restrict(keep)
-    inner = Kernel(alone)
-    own = x[p.terms_in(keep)]
-    H = np.column_stack([inner.hessian(own, unit) for unit in np.eye(alone.rows.size)])
-    rows = slice(*(int(kernel.component_start[component]) + np.array([0, alone.rows.size])))
+    inner, own = kernel.alone(x, component)
+    size = inner.problem.rows.size
+    H = np.column_stack([inner.hessian(own, unit) for unit in np.eye(size)])
+    rows = slice(*(int(kernel.component_start[component]) + np.array([0, size])))
     moving = inverse[rows] > 0  # the others rest between their counts
     scale = np.where(moving, 1.0 / np.sqrt(np.maximum(np.diag(H), _FLOOR)), 0.0)
     d = scale * np.linalg.lstsq(H * scale * scale[:, None], right[rows] * scale, rcond=1e-14)[0]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Point:
     """F per component, the probabilities and the gradient at one mu."""
 
     F: Reals
-    x: Reals
+    x: Any  # [terms], or the name of probabilities that are elsewhere
     g: Reals
     resting: Flags | None = None  # rows strictly between their counts, whose multiplier is 0; None: no ranges
     bend: Reals | None = None  # [rows] curvature of the walls inside ranges, and of noise; None: there are none
@@ -114,12 +115,38 @@ class Kernel:
         self.passes += 1
         return self.sweeps.softmax(mu)
 
-    def at(self, mu: Reals) -> Point:
-        """Everything Newton needs to know of a point."""
+    def evaluated(self, mu: Reals) -> tuple[Any, Reals, Reals]:
+        """The probabilities, the part of F that they make in each component, and the persons in each row."""
         x, log_sum = self.softmax(mu)
         p = self.problem
         F = sum_by(p.signature_component, p.weight * log_sum, p.components)
-        expected, count, resting, bend = self.gather(self.mass(x)), self.count, None, None
+        return x, F, self.gather(self.mass(x))
+
+    def expected_in(self, release: int, mu: Reals) -> Reals:
+        """[rows] the persons in each row of one release (in the order of the rows' layers); 0 in the others."""
+        x, _ = self.softmax(mu)
+        return self.sweeps.gather_release(release, self.mass(x))
+
+    def farthest(self, x: Any, d: Reals) -> Reals:
+        """[k] the most that d changes the logarithm of a mass."""
+        moved = np.abs(self.tangent(x, d))
+        if self.problem.rows.seats:
+            largest = np.zeros(self.problem.components)
+            np.maximum.at(largest, self.problem.term_component, moved)
+            return largest
+        signature = np.maximum.reduceat(moved, self.problem.start[:-1])
+        size = np.bincount(self.problem.signature_component, minlength=self.problem.components)
+        return np.asarray(np.maximum.reduceat(signature, starts(size)[:-1]))
+
+    def alone(self, x: Any, component: int) -> tuple[Kernel, Any]:
+        """The passes over one component, and its probabilities."""
+        keep = np.arange(self.problem.components) == component
+        return Kernel(self.problem.restrict(keep)), x[self.problem.terms_in(keep)]
+
+    def at(self, mu: Reals) -> Point:
+        """Everything Newton needs to know of a point."""
+        x, F, expected = self.evaluated(mu)
+        count, resting, bend = self.count, None, None
         if self.upper is not None:
             within = np.clip(expected, count, self.upper)
             resting = (mu == 0) & (within == expected) & (count < self.upper)
@@ -144,7 +171,7 @@ class Kernel:
         found = self.hessian(here.x, d)
         return found if here.bend is None else found + here.bend * d
 
-    def diagonal(self, x: Reals) -> Reals:
+    def diagonal(self, x: Any) -> Reals:
         """The diagonal of H."""
         found = self.sweeps.diagonal(x) + self.ease if self.ease else self.sweeps.diagonal(x)
         if self.noise is not None:  # where nobody can move any more F still falls along a stair
@@ -186,7 +213,7 @@ class Kernel:
             low[self.noise.row], high[self.noise.row] = self.noise.room(mu[self.noise.row], g[self.noise.row])
         return low, high
 
-    def hessian(self, x: Reals, d: Reals) -> Reals:
+    def hessian(self, x: Any, d: Reals) -> Reals:
         """H·d without H."""
         self.passes += 1
         found = self.sweeps.hessian(x, d)

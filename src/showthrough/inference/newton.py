@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from showthrough.inference.gradients import System
 from showthrough.inference.kernel import NONE, Kernel, Point, Softness
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals
-from showthrough.table.ragged import starts
 
 RESIDUAL = 2e-6  # persons, before the final correction, whose error is the square of it
 NATS = 1e-10
@@ -75,6 +75,15 @@ class Effort:
     passes: float = math.inf
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """Where the method begins: multipliers, damping [rows], and passes that were made to find them."""
+
+    mu: Reals
+    damping: Reals
+    passes: int = 0
+
+
 def solve(
     problem: Reduced,
     *,
@@ -90,15 +99,31 @@ def solve(
     ``start`` and ``damping`` [rows] are where an earlier solution stopped; ``tell`` hears who has converged. With
     ``softness`` counts give way.
     """
-    clock = clock or Clock()
+    if not problem.components:
+        step, converged = np.zeros(problem.rows.size), np.zeros(0, dtype=bool)
+        return Solution(step.copy(), step, converged, converged, 0, 0, step.copy())
+    damped = np.zeros(problem.rows.size) if damping is None else damping
+    begin = scaled(Kernel(problem), damped) if start is None else Beginning(start, damped)
+    return descend(
+        lambda part: Kernel(part, softness=softness), problem, begin, most=most, clock=clock or Clock(), tell=tell
+    )
+
+
+def descend(
+    kernel_of: Callable[[Reduced], Kernel],
+    problem: Reduced,
+    begin: Beginning,
+    *,
+    most: Effort,
+    clock: Clock,
+    tell: Callable[[Flags], None] = lambda _converged: None,
+) -> Solution:
+    """The method itself, over passes that ``kernel_of`` some components makes, here or elsewhere."""
+    mu, damped, passes = begin.mu.copy(), begin.damping.copy(), begin.passes
     step, converged = np.zeros(problem.rows.size), np.zeros(problem.components, dtype=bool)
     near = converged.copy()
-    if not problem.components:
-        return Solution(step.copy(), step, converged, converged, 0, 0, step.copy())
-    mu, passes = _scaled(problem) if start is None else (start.copy(), 0)
-    damped = np.zeros(problem.rows.size) if damping is None else damping.copy()
     active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows.size), 0
-    kernel = Kernel(part, softness=softness)
+    kernel = kernel_of(part)
     here = kernel.at(mu)
     while True:
         diagonal = kernel.diagonal(here.x)
@@ -113,7 +138,7 @@ def solve(
             own = keep[part.row_component]
             rows, active, diagonal, here = rows[own], active[keep], diagonal[own], here.restricted(part, keep)
             part, passes = part.restrict(keep), passes + kernel.passes
-            kernel = Kernel(part, softness=softness)
+            kernel = kernel_of(part)
         move = _newton_step(kernel, mu[rows], here, (diagonal, damped[rows][kernel.component_start]), clock)
         step[rows], here, damped[rows] = move.once, move.there, kernel.on_rows(move.damping)
         mu[rows] += move.step
@@ -121,14 +146,13 @@ def solve(
     return Solution(mu, step, converged, near, steps, passes + kernel.passes, damped)
 
 
-def _scaled(problem: Reduced) -> tuple[Reals, int]:
+def scaled(kernel: Kernel, damping: Reals) -> Beginning:
     """A few sweeps of iterative scaling give Newton a good start."""
-    kernel, mu = Kernel(problem), np.zeros(problem.rows.size)
+    problem, mu = kernel.problem, np.zeros(kernel.problem.rows.size)
     layers = problem.rows.sure.shape[0] + len(problem.rows.seats)
     for _ in range(max(1, _SCALING_PASSES // max(1, layers))):
         for release in range(layers):
-            x, _ = kernel.softmax(mu)
-            expected = kernel.sweeps.gather_release(release, kernel.mass(x))
+            expected = kernel.expected_in(release, mu)
             known = (
                 (expected > 0) & (kernel.count > 0)
                 if kernel.upper is None
@@ -136,7 +160,7 @@ def _scaled(problem: Reduced) -> tuple[Reals, int]:
             )
             ratio = np.divide(kernel.count, np.maximum(expected, _FLOOR), out=np.ones_like(mu), where=known)
             mu += np.log(ratio, out=ratio)
-    return mu, kernel.passes
+    return Beginning(mu, damping, kernel.passes)
 
 
 def _near_enough(kernel: Kernel, here: Point, diagonal: Reals) -> tuple[Flags, Flags]:
@@ -190,6 +214,7 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
     if kernel.noise is not None and kernel.kinked:
         d = boxed.direction(kernel, mu, here, d, (moving, damping, enough), clock)
     slope = kernel.per_component(here.g * d)
+    promised = -(slope + 0.5 * kernel.inner(d, kernel.curved(here, d)))
     length = np.where(slope >= 0, 0.0, 1.0)
     pending = length > 0
     rounding, told = 1e-13 * (1 + np.abs(here.F)), 1e3 if kernel.noise is None else 10.0
@@ -217,7 +242,6 @@ def _newton_step(kernel: Kernel, mu: Reals, here: Point, metric: tuple[Reals, Re
         length[pending] = 0.0
         step = kernel.projected(mu, kernel.on_rows(length) * d, here.g)
         there = kernel.at(mu + step)
-    promised = -(slope + 0.5 * kernel.inner(d, kernel.curved(here, d)))
     telling = promised > told * rounding
     gained = np.divide(here.F - there.F, promised, out=np.ones_like(promised), where=telling)
     once, whole = step, (length == 1) & ~cut
@@ -265,14 +289,6 @@ def _damped(damping: Reals, cut: Flags, gained: Reals) -> Reals:
     return np.where(cut | (gained < 0.25), more, np.where(gained > 0.7, less, damping))
 
 
-def _within_reach(kernel: Kernel, x: Reals, d: Reals) -> Reals:
+def _within_reach(kernel: Kernel, x: Any, d: Reals) -> Reals:
     """[k] a step length that changes no logarithm of x by more than a few: beyond, the softmax saturates."""
-    moved = np.abs(kernel.tangent(x, d))
-    if kernel.problem.rows.seats:
-        largest = np.zeros(kernel.problem.components)
-        np.maximum.at(largest, kernel.problem.term_component, moved)
-    else:
-        signature = np.maximum.reduceat(moved, kernel.problem.start[:-1])
-        size = np.bincount(kernel.problem.signature_component, minlength=kernel.problem.components)
-        largest = np.maximum.reduceat(signature, starts(size)[:-1])
-    return np.minimum(1.0, _REACH / np.maximum(largest, _FLOOR))
+    return np.minimum(1.0, _REACH / np.maximum(kernel.farthest(x, d), _FLOOR))

@@ -327,6 +327,8 @@ def stretches(row_component: Ints, component_start: Ints) -> list[Stretch]:
 
 def _top(z: Reals, first: Ints) -> Reals:
     """What to subtract before exp: the largest score of all if they lie close together, else of each signature."""
+    if not z.size:
+        return z
     top = np.maximum.reduce(z)
     return np.array([top]) if top - np.minimum.reduce(z) < _CLOSE else np.maximum.reduceat(z, first)
 

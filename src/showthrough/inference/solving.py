@@ -55,10 +55,10 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
         part = None if hard.all() else select(problem, hard)
     if part is None:
         del quick
-        return _close_and_solve(face, log, start)
+        return close_and_solve(face, log, start)
     inner = inherited(face, part.problem, part.terms)
     try:
-        x, mu = _close_and_solve(inner, log, None if start is None else start[part.rows])
+        x, mu = close_and_solve(inner, log, None if start is None else start[part.rows])
     except Contradicted as found:
         raise found.within(part.rows, part.variables, problem.rows.size) from None
     finally:
@@ -67,7 +67,8 @@ def solve(face: Face, log: Log, *, among: Flags | None = None, start: Reals | No
     return quick.x, quick.mu
 
 
-def _close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, Reals]:
+def close_and_solve(face: Face, log: Log, start: Reals | None) -> tuple[Reals, Reals]:
+    """The same without looking for closed forms, for which nothing may be excluded before."""
     with log.stage("certain and impossible"):
         free = propagate(face)
     found = _at_once(face, free, log, start)

@@ -1,0 +1,193 @@
+"""One giant component on a cluster: laid out in parts, closed, solved and checked, with its certificate.
+
+Each call of the engine is a pure function of files on shared storage and of what it is sent, so a worker that is lost
+changes no bit of the answer. The answer of a part lies in its folder: for each signature, in the order of ``group_of``,
+the values that all its groups publish with their probabilities, what is possible, and what is suspected not to be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from showthrough.engines.engine import Engine
+from showthrough.inference.certificate import STATES, Status, states
+from showthrough.inference.cluster.giant_bursts import GiantBursts
+from showthrough.inference.cluster.giant_check import GiantFinding, check
+from showthrough.inference.cluster.giant_correction import Finish
+from showthrough.inference.cluster.giant_face import GiantFace
+from showthrough.inference.cluster.giant_hand import AtHand
+from showthrough.inference.cluster.giant_kernel import Crew, Posted, Traffic
+from showthrough.inference.cluster.giant_layout import LaidPart, lay_out, publish
+from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
+from showthrough.inference.cluster.giant_tasks import Doubt, Errand
+from showthrough.inference.cluster.giant_worker import Stay, at_work, forget
+from showthrough.inference.face import Contradicted, Step
+from showthrough.inference.log import Log
+from showthrough.storage import system
+from showthrough.table.arrays import Ints, Reals
+from showthrough.table.ragged import items_of, owners, starts
+
+AT_HAND = 1_000_000  # variables: below, a pass over parts costs more than the work in it
+
+
+@dataclass(frozen=True, eq=False)
+class GiantAnswer:
+    """What is known of a component; its probabilities lie in the folders of its parts.
+
+    They are the arrays ``answer-start``, ``-value``, ``-p``, ``-possible`` and ``-suspect``. Where the releases
+    contradict each other there are none, and ``weights`` [rows] is a weighing that shows it, if one is known.
+    """
+
+    status: Status
+    mu: Reals  # [rows]
+    gap: float
+    residual: float
+    proven_zeros: int  # of persons, as are ones
+    proven_ones: int
+    suspected_zeros: int  # of signatures
+    signatures: int
+    variables: int
+    newton_steps: int
+    passes: int
+    steps: tuple[Step, ...]  # what excluded the zeros, in order
+    traffic: Traffic
+    weights: Ints | None = None
+
+
+def solve_giant(
+    engine: Engine,
+    folder: str | Path,
+    parts: Sequence[GiantPart],
+    rows: GiantRows,
+    log: Log,
+    *,
+    at_hand: int = AT_HAND,
+) -> GiantAnswer:
+    """The answer of one component, in parts that each hold some of its signatures.
+
+    ``folder`` is on storage that all workers share; what it is used for is gone in the end. What is open is answered
+    ``at_hand``, by the driver, if it has no more variables than this.
+    """
+    run = uuid4().hex
+    scratch = Path(folder) / f"giant-{run}"
+    scratch.mkdir(parents=True)
+    most = math.ceil(len(parts) / max(1, engine.workers))
+    crew = Crew(engine, str(scratch), parts, Stay(run, -1, most))
+    try:
+        with log.stage("reading groups"):
+            publish(scratch, rows)
+            laid = engine.map(lay_out, list(parts), str(scratch))
+        return _solved(crew, rows, laid, log, at_hand)
+    finally:
+        engine.map(forget, list(parts), run)
+        system.remove(scratch)
+
+
+def _solved(crew: Crew, rows: GiantRows, laid: Sequence[LaidPart], log: Log, at_hand: int) -> GiantAnswer:
+    engine, parts = crew.engine, crew.parts
+    mu, signatures, variables = np.zeros(rows.size), sum(a.signatures for a in laid), sum(a.variables for a in laid)
+    face = GiantFace.whole(engine, parts, rows, laid)
+    try:
+        if any(one.empty for one in laid):
+            raise Contradicted(emptied=0)
+        found = GiantBursts(face, crew, log, at_hand).run()
+    except Contradicted as contradiction:
+        return _answer(
+            Status.CONTRADICTORY, mu, GiantFinding(0.0, 0.0, 0, 0, 0), (signatures, variables), (crew, face, log),
+            contradiction.weights,
+        )  # fmt: skip
+    with log.stage("certificate"):
+        if found is not None:
+            mu = found.mu
+        _write(crew, face, found)
+        finding = check(engine, Path(crew.folder), parts, rows, mu)
+        largest = int(rows.row_count.max(initial=1))
+        judged = (np.array([finding.gap]), np.array([finding.residual]), np.array([finding.suspected]))
+        status = STATES[int(states(*judged, largest)[0])]
+    return _answer(status, mu, finding, (signatures, variables), (crew, face, log), None)
+
+
+def _answer(
+    status: Status,
+    mu: Reals,
+    finding: GiantFinding,
+    size: tuple[int, int],
+    made: tuple[Crew, GiantFace, Log],
+    weights: Ints | None,
+) -> GiantAnswer:
+    crew, face, log = made
+    known = status.consistent
+    return GiantAnswer(
+        status=status,
+        mu=mu,
+        gap=finding.gap,
+        residual=finding.residual,
+        proven_zeros=finding.proven_zeros if known else 0,
+        proven_ones=finding.proven_ones if known else 0,
+        suspected_zeros=finding.suspected,
+        signatures=size[0],
+        variables=size[1],
+        newton_steps=log.newton_steps,
+        passes=log.passes,
+        steps=tuple(face.steps),
+        traffic=crew.traffic,
+        weights=weights,
+    )
+
+
+def _write(crew: Crew, face: GiantFace, found: Finish | AtHand | None) -> None:
+    """Let the parts write their answers."""
+    if found is None:
+        crew.ask(write_answer, None, wish=Writing(face.version))
+    elif isinstance(found, AtHand):
+        crew.ask(write_answer, None, Posted(found.p), Posted(found.suspect), wish=Writing(face.version, given=True))
+    else:
+        doubts = dict(zip((part.number for part in crew.parts), found.doubts, strict=True)) if found.doubtful else None
+        crew.ask(write_answer, found.place, found.step, wish=Writing(face.version, found.cut, doubts))
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What the answer of a part is made of: what is possible, and the point that was found, or was given."""
+
+    version: int
+    cut: float = 0.0
+    doubts: dict[int, Doubt] | None = None
+    given: bool = False
+
+
+def write_answer(part: GiantPart, errand: Errand) -> None:
+    """Write the answer of a part: what is certain, what was found, and an even spread where nothing was."""
+    wish: Writing = errand.wish
+    order, start, value, alive = (part.read(name) for name in ("order", "start", "value", f"alive-{wish.version}"))
+    owner = owners(start)
+    choices = np.bincount(owner[alive], minlength=order.size)
+    p = alive / np.maximum(choices, 1).take(owner)
+    suspect = np.zeros(value.size, dtype=bool)
+    if errand.calls[part.number].letters:
+        variable = part.read(f"open-{errand.stay.version}-variable")
+        if wish.given:
+            p[variable], suspect[variable] = errand.read(part), errand.read(part, 1)
+        else:
+            work = at_work(part, errand.stay)
+            if wish.doubts is not None:
+                suspect[variable] = wish.doubts[part.number].flags(work)
+            x = work.moved(errand.spot(part), errand.read(part))
+            x[x < wish.cut] = 0.0
+            p[variable] = x
+    at, length = items_of(start, np.argsort(order))
+    part.write(
+        **{
+            "answer-start": starts(length),
+            "answer-value": value.take(at),
+            "answer-p": p.take(at),
+            "answer-possible": alive.take(at),
+            "answer-suspect": suspect.take(at),
+        }
+    )

@@ -1,0 +1,181 @@
+"""What is possible in a component in parts: rounds of exclusions that the driver rules and the parts carry out.
+
+Rows whose count is used up by certain persons take nobody else; rows that need everybody take all (`closing`). What
+weighings of patches prove to be zero is excluded by the same call. The driver knows of each row how many persons could
+be in it and how many are left to be found; a part tells by how much a ruling changes that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from showthrough.engines.engine import Engine
+from showthrough.inference.cluster.giant_layout import LaidPart, numbered, persons_in
+from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
+from showthrough.inference.face import Contradicted, Step, WeighingStep
+from showthrough.table.arrays import Codes, Flags, Ints
+from showthrough.table.ragged import items_of, owners, starts
+
+Signs = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Ruling:
+    """What a part shall exclude: by rows that need everybody (+1) or take nobody (−1), or variables one by one."""
+
+    part: GiantPart
+    rows: Ints  # of the part
+    sign: Signs
+    zeros: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Ruled:
+    """What a ruling changed, by rows of the part."""
+
+    rows: Ints
+    room: Ints  # fewer persons who could be there
+    certain: Ints  # more persons who surely are
+    zeros: int
+    clash: Ints  # rows of one signature that both need it
+    emptied: int  # signatures without a value that is left
+
+
+def carry_out(ruling: Ruling, version: int) -> Ruled:
+    """Exclude what is ruled from one version of what is possible, and write the next."""
+    part = ruling.part
+    start, row, weight, alive = (part.read(name) for name in ("start", "row", "weights", f"alive-{version}"))
+    rows, owner = part.read("touched").size, owners(start).astype(np.int32)
+    choices = np.bincount(owner[alive], minlength=weight.size)
+    zero, clash = _asked(ruling, row, owner, alive & (choices > 1).take(owner))
+    none = np.empty(0, dtype=np.int64)
+    if clash.size:
+        return Ruled(none, none, none, 0, clash, 0)
+    zero[ruling.zeros] = alive[ruling.zeros]
+    concerned = np.unique(owner.take(np.flatnonzero(zero))).astype(np.int64)
+    at, length = items_of(start, concerned)
+    persons = np.repeat(weight.take(concerned), length)
+    before = alive.take(at)
+    alive &= ~zero
+    part.write(**{f"alive-{version + 1}": alive})
+    after = alive.take(at)
+    left = np.add.reduceat(after.astype(np.int64), starts(length)[:-1]) if at.size else none
+    several = np.repeat(left > 1, length)
+    gone, sure = before & ~(after & several), after & ~several
+    room = persons_in(row, at[gone], persons[gone], rows)
+    certain = persons_in(row, at[sure], persons[sure], rows)
+    changed = np.flatnonzero(room | certain)
+    return Ruled(changed, room[changed], certain[changed], int(zero.sum()), none, int((left == 0).sum()))
+
+
+def _asked(ruling: Ruling, row: Codes, owner: Codes, open_ones: Flags) -> tuple[Flags, Ints]:
+    """The open variables that the signs of rows make zero, and rows that ask for the same persons."""
+    signs = np.zeros(int(row.max(initial=0)) + 2, dtype=np.int8)
+    signs[ruling.rows] = ruling.sign
+    least, most = np.zeros(owner.size, dtype=np.int8), np.zeros(owner.size, dtype=np.int8)
+    for own in row:
+        asked = signs.take(own)
+        np.minimum(least, asked, out=least)
+        np.maximum(most, asked, out=most)
+    zero = (least < 0) & open_ones
+    one = (most > 0) & open_ones & ~zero
+    taken = np.bincount(owner.take(np.flatnonzero(one)), minlength=int(owner.max(initial=-1)) + 1)
+    if (taken > 1).any():
+        both = np.flatnonzero(one & (owner == np.argmax(taken > 1)))
+        clash = [int(row[k, v]) for v in both for k in range(len(row)) if signs[row[k, v]] > 0]
+        return zero, np.unique(clash)
+    zero |= open_ones & ~one & (taken > 0).take(owner)
+    return zero, np.empty(0, dtype=np.int64)
+
+
+def take_open(part: GiantPart, version: int) -> tuple[Codes, int, int]:
+    """Write the problem of the signatures that have a choice; gives its rows, signatures and variables."""
+    start, row, weight, alive = (part.read(name) for name in ("start", "row", "weights", f"alive-{version}"))
+    touched, owner = part.read("touched"), owners(start).astype(np.int32)
+    choices = np.bincount(owner[alive], minlength=weight.size)
+    several = choices > 1
+    variable = np.flatnonzero(alive & several.take(owner)).astype(np.int32)
+    used, row = numbered(row.take(variable, axis=1), touched.size)
+    part.write(
+        **{
+            f"open-{version}-variable": variable,
+            f"open-{version}-start": starts(choices[several]),
+            f"open-{version}-row": row,
+            f"open-{version}-weight": weight[several].astype(np.float64),
+            f"open-{version}-rows": touched[used],
+        }
+    )
+    return touched[used], int(several.sum()), variable.size
+
+
+@dataclass
+class GiantFace:
+    """The driver's side: what is left of the counts, and the log of how the rest was excluded."""
+
+    engine: Engine
+    parts: Sequence[GiantPart]
+    rows: GiantRows
+    touched: list[Codes]
+    room: Ints  # [rows] persons without a certain value who could be there
+    left: Ints  # [rows] of the counts, beside who is certain
+    version: int = 0
+    zeros: int = 0
+    steps: list[Step] = field(default_factory=list)
+
+    @classmethod
+    def whole(cls, engine: Engine, parts: Sequence[GiantPart], rows: GiantRows, laid: Sequence[LaidPart]) -> GiantFace:
+        """Nothing excluded yet."""
+        face = cls(engine, parts, rows, [one.touched for one in laid], np.zeros(rows.size, np.int64), rows.row_count)
+        face.left = face.left.astype(np.int64)
+        for one in laid:
+            face.room[one.touched] += one.room
+            face.left[one.touched] -= one.certain
+        return face
+
+    def propagate(self) -> None:
+        """Rule row by row until nothing more is decided."""
+        while True:
+            spare = self.room - self.left
+            if min(self.left.min(initial=0), spare.min(initial=0)) < 0:
+                short = int(np.flatnonzero((self.left < 0) | (spare < 0))[0])
+                raise Contradicted(self._weights(np.array([short]), 1 if self.left[short] >= 0 else -1))
+            sign = (spare == 0).astype(np.int8) - (self.left == 0).astype(np.int8)
+            rows = np.flatnonzero(sign)
+            if not rows.size:
+                return
+            self._rule(sign, [np.empty(0, dtype=np.int64)] * len(self.parts))
+            self.steps.append(WeighingStep(rows, sign[rows].astype(np.int64), np.arange(rows.size)))
+
+    def exclude(self, zeros: Sequence[Ints], steps: Sequence[Step]) -> None:
+        """Take out variables of each part that some steps prove to be zero."""
+        self._rule(np.zeros(self.rows.size, dtype=np.int8), zeros)
+        self.steps.extend(steps)
+
+    def _rule(self, sign: Signs, zeros: Sequence[Ints]) -> None:
+        rulings = []
+        for part, touched, own in zip(self.parts, self.touched, zeros, strict=True):
+            mine = sign[touched]
+            at = np.flatnonzero(mine)
+            rulings.append(Ruling(part, at, mine[at], own))
+        found = self.engine.map(carry_out, rulings, self.version)
+        for touched, one in zip(self.touched, found, strict=True):
+            if one.clash.size:
+                raise Contradicted(self._weights(touched[one.clash], 1))
+        self.version += 1
+        for part, touched, one in zip(self.parts, self.touched, found, strict=True):
+            self.room[touched[one.rows]] -= one.room
+            self.left[touched[one.rows]] -= one.certain
+            self.zeros += one.zeros
+            if self.version > 1:
+                part.path(f"alive-{self.version - 2}").unlink(missing_ok=True)
+        if any(one.emptied for one in found):
+            raise Contradicted(emptied=0)
+
+    def _weights(self, rows: Ints | Codes, weight: int) -> Ints:
+        weights = np.zeros(self.rows.size, dtype=np.int64)
+        weights[rows] = weight
+        return weights
