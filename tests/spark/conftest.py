@@ -31,7 +31,7 @@ def there():
 
 @pytest.fixture(scope="session")
 def cluster(there):
-    with standalone(2) as running:
+    with standalone(2, memory="512m") as running:
         yield running
 
 

@@ -101,7 +101,7 @@ def test_a_session_that_is_given_goes_on(engine):
 
 
 def test_another_master_beside_a_session_is_refused(engine):
-    with pytest.raises(EngineError, match="A Spark session runs already, on spark://127.0.0.1:"):
+    with pytest.raises(EngineError, match=r"A Spark session runs already, on spark://127\.0\.0\.1:"):
         st.engines.spark(master="local[2]")
 
 
@@ -139,7 +139,7 @@ def test_workers_in_another_environment_are_told(engine, tmp_path, package, says
 
 
 def test_workers_without_that_python_are_told(engine, tmp_path):
-    with pytest.raises(EngineError, match="The workers could not run .*/nowhere: it must be there on every worker"):
+    with pytest.raises(EngineError, match=r"The workers could not run .*/nowhere: it must be there on every worker"):
         answering(engine, tmp_path / "nowhere")
 
 
