@@ -72,10 +72,12 @@ def tests(words: list[str]) -> int:
 
 
 def java_is_there() -> bool:
-    """Whether Spark could start here; says why not, unless it must."""
+    """Whether a cluster of Spark can be begun here; says why not, unless it must."""
     asked = (
         "from showthrough.engines import spark_needs\ntry: spark_needs.java()\nexcept Exception as why: exit(str(why))"
     )
+    if sys.platform != "linux":
+        return False
     told = subprocess.run([set_up("test.txt"), "-c", asked], capture_output=True, text=True, check=False)
     if told.returncode and not os.environ.get("SHOWTHROUGH_NEEDS_SPARK"):
         print(f"The tests of Spark ({SPARK_TESTS}) are skipped. {told.stderr.strip()}", file=sys.stderr)

@@ -105,7 +105,7 @@ KNOWN = {
     "engines.spark_needs": {"of_spark", "of_pandas", "program"},
     "engines.spark_session": {"master", "pyspark.__version__", "there"},
     "engines.spark_task": {"__version__", "os.path.basename(ours[-1].filename)"},
-    "engines.standalone": {"given"},
+    "engines.standalone": {"given", "memory"},
     "errors": {"value"},
     "inference.explain": {"most_steps"},
     "inference.integral": {"most_states"},

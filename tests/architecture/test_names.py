@@ -19,6 +19,7 @@ FILES = {
     "attack": {"cli.attack", "requests.attack"},
     "audit": {"cli.audit", "requests.audit", "auditing.audit"},
     "check": {"cli.check", "requests.check", "report.check"},
+    "cluster": {"cli.cluster", "requests.cluster"},
     "compare": {"cli.compare", "requests.compare"},
     "demo": {"cli.demo", "requests.demo"},
     "explain": {"cli.explain", "requests.explain", "inference.explain"},

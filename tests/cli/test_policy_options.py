@@ -231,6 +231,6 @@ def test_every_command_is_listed():
     names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
     assert names == {
         "demo", "audit", "check", "compare", "dp", "publish", "explain", "attack", "ci", "policy",
-        "reproduce", "data", "release", "ledger", "gate",
+        "reproduce", "data", "release", "ledger", "gate", "cluster",
     }  # fmt: skip
     assert isinstance(app, typer.Typer)

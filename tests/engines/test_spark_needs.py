@@ -14,7 +14,7 @@ from showthrough import __version__
 from showthrough.engines import guard, reaching, spark_needs
 from showthrough.engines.spark_alike import Alike, _here, _why
 from showthrough.engines.spark_session import given, opened
-from showthrough.engines.spark_task import Done, Refused, Task
+from showthrough.engines.spark_task import Done, Refused, Task, enclosed
 from showthrough.engines.standalone import standalone
 from showthrough.errors import EngineError, InputError, InternalError, ParameterError
 
@@ -176,6 +176,18 @@ def test_a_task_hands_back_what_became_of_its_part():
     other = Task(weighed, None, 4, version="0.0.1")(3).error
     assert isinstance(other, EngineError)
     assert f"has showthrough {__version__}, the driver 0.0.1" in str(other)
+
+
+def test_what_is_small_travels_with_the_task():
+    assert enclosed({"factor": 3}).value == {"factor": 3}
+    assert enclosed(bytes(63_000)).value == bytes(63_000)
+    assert enclosed(bytes(65_000)) is None
+    assert enclosed(list(range(100_000))) is None
+    assert Task(shared_length, enclosed(b"abc"), 4)(0) == Done(3)
+
+
+def shared_length(part, shared):
+    return len(shared)
 
 
 @pytest.mark.parametrize("asked", [{"workers": 0}, {"cores": True}, {"workers": "two"}])

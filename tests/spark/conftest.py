@@ -1,6 +1,7 @@
 """A real cluster for all tests of this folder: a master and two workers, begun and ended by the run itself."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ NEEDED = "SHOWTHROUGH_NEEDS_SPARK"
 @pytest.fixture(scope="session", autouse=True)
 def there():
     """Spark and Java, or the reason why these tests are skipped."""
+    if sys.platform != "linux":
+        pytest.skip("processes are looked at as Linux shows them")
     try:
         spark_needs.pyspark()
         spark_needs.java()
@@ -28,12 +31,25 @@ def there():
 
 @pytest.fixture(scope="session")
 def cluster(there):
-    with standalone(2) as running:
+    """With room for two drivers at once."""
+    os.environ["JAVA_TOOL_OPTIONS"] = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # begins sooner, and ends soon
+    with standalone(2, cores=2, memory="1g") as running:
         yield running
+
+
+def settings(cluster):
+    """Of a driver that takes half of the cluster: one core of each worker."""
+    return {
+        **cluster.conf,
+        "spark.cores.max": "2",
+        "spark.executor.cores": "1",
+        "spark.executor.memory": "512m",
+        "spark.executorEnv.PYTHONPATH": str(ROOT),  # functions of tests are looked up by workers
+        "spark.sql.shuffle.partitions": "4",
+    }
 
 
 @pytest.fixture(scope="session")
 def engine(cluster):
-    conf = {**cluster.conf, "spark.executorEnv.PYTHONPATH": str(ROOT)}  # functions of tests are looked up by workers
-    with st.engines.spark(master=cluster.master, folder=cluster.folder, conf=conf) as working:
+    with st.engines.spark(master=cluster.master, folder=cluster.folder, conf=settings(cluster)) as working:
         yield working

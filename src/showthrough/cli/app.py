@@ -14,6 +14,7 @@ from showthrough.cli import (
     audit,
     check,
     ci,
+    cluster,
     compare,
     data,
     demo,
@@ -50,6 +51,7 @@ app.add_typer(making.app, name="release")
 app.add_typer(attack.app, name="attack")
 app.add_typer(dp.app, name="dp")
 app.add_typer(data.app, name="data")
+app.add_typer(cluster.app, name="cluster")
 
 
 def _version(wanted: bool) -> None:

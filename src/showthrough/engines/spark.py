@@ -19,7 +19,7 @@ from showthrough.engines.engine import Result, Work
 from showthrough.engines.spark_alike import Alike
 from showthrough.engines.spark_jobs import Jobs
 from showthrough.engines.spark_session import Opened, given, opened
-from showthrough.engines.spark_task import Done, Task
+from showthrough.engines.spark_task import Done, Task, enclosed
 from showthrough.errors import ParameterError
 from showthrough.progress import Progress
 
@@ -50,9 +50,10 @@ class Spark:
         if not parts:
             return []
         context = self._opened.context
-        held = None if shared is None else context.broadcast(shared)
+        small = None if shared is None else enclosed(shared)
+        held = context.broadcast(shared) if shared is not None and small is None else None
         try:
-            task = Task(function, held, self._tries())
+            task = Task(function, small or held, self._tries())
             told = self._jobs.run(lambda: context.parallelize(list(parts), len(parts)).map(task).collect())
         finally:
             if held is not None and context._jsc is not None:

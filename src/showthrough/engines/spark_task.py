@@ -9,6 +9,7 @@ tells why.
 from __future__ import annotations
 
 import os
+import pickle
 import platform
 import traceback
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from typing import Any
 from showthrough import __version__
 from showthrough.errors import EngineError, InternalError, ShowthroughError
 from showthrough.storage.system import reason
+
+_LETTER = 64_000  # bytes
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,51 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class Enclosed:
+    """Something small that travels with every task: a broadcast would take longer than the work."""
+
+    packed: bytes
+
+    @property
+    def value(self) -> Any:
+        """As a broadcast has it."""
+        return pickle.loads(self.packed)
+
+
+def enclosed(shared: Any) -> Enclosed | None:
+    """What parts share, if it is small."""
+    letter = _Letter()
+    try:
+        pickle.Pickler(letter, protocol=pickle.HIGHEST_PROTOCOL).dump(shared)
+    except _TooLargeError:
+        return None
+    return Enclosed(bytes(letter.held))
+
+
+class _TooLargeError(Exception):
+    """No letter is so long."""
+
+
+class _Letter:
+    """Takes what is written until it is too much."""
+
+    def __init__(self) -> None:
+        self.held = bytearray()
+
+    def write(self, more: bytes) -> int:
+        """Called by the pickler."""
+        if len(self.held) + len(more) > _LETTER:
+            raise _TooLargeError
+        self.held += more
+        return len(more)
+
+
+@dataclass(frozen=True)
 class Task:
     """A function with what its parts share; ``tries`` is how often Spark gives a part to a worker."""
 
     function: Callable[[Any, Any], Any]
-    shared: Any  # a broadcast, or None
+    shared: Any  # enclosed, a broadcast, or None
     tries: int
     version: str = __version__
 

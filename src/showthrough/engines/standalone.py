@@ -46,6 +46,7 @@ class Cluster:
 
     master: str
     home: Path
+    memory: str  # of a worker's executor
     pids: tuple[int, ...]  # of the guards: first the master's, then one per worker
 
     @property
@@ -56,12 +57,14 @@ class Cluster:
     @property
     def conf(self) -> dict[str, str]:
         """Settings of a session that is to work here."""
-        return {"spark.local.dir": str(self.home / "driver"), "spark.executor.memory": "512m"}
+        return {"spark.local.dir": str(self.home / "driver"), "spark.executor.memory": self.memory}
 
 
 @contextlib.contextmanager
 def standalone(workers: int = 2, *, cores: int = 1, memory: str = "1g", wait: float = _PATIENCE) -> Iterator[Cluster]:
     """A cluster of so many workers, each with so many cores and so much memory, for as long as the context lasts."""
+    if re.fullmatch(r"[1-9]\d{0,5}[mg]", memory) is None:
+        raise ParameterError(f"memory is a whole number with m or g behind it, not {memory!r}.", parameters=("memory",))
     for name, given in (("workers", workers), ("cores", cores)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 1:
             raise ParameterError(f"{name} is a whole number of 1 or more, not {given!r}.", parameters=(name,))
@@ -73,7 +76,7 @@ def standalone(workers: int = 2, *, cores: int = 1, memory: str = "1g", wait: fl
     started: list[subprocess.Popen[bytes]] = []
     try:
         making = _Starting(spark, home, started, time.monotonic() + wait)
-        yield making.cluster(workers, ["-c", str(cores), "-m", memory])
+        yield making.cluster(workers, cores, memory)
     finally:
         _end(started)
         shutil.rmtree(home, ignore_errors=True)
@@ -88,7 +91,7 @@ class _Starting:
     started: list[subprocess.Popen[bytes]]
     until: float
 
-    def cluster(self, workers: int, options: list[str]) -> Cluster:
+    def cluster(self, workers: int, cores: int, memory: str) -> Cluster:
         for name in ("shared", "driver", "conf", "logs"):
             (self.home / name).mkdir()
         (self.home / "conf" / "log4j2.properties").write_text(_LOGGED, encoding="utf-8")
@@ -97,11 +100,11 @@ class _Starting:
         logs = []
         for number in range(1, workers + 1):
             name = f"worker{number}"
-            work = ["-d", str(self.home / name)]
-            logs.append(self._start(name, [_WORKER, *own, *options, *work, master]))
+            work = ["-c", str(cores), "-m", memory, "-d", str(self.home / name)]
+            logs.append(self._start(name, [_WORKER, *own, *work, master]))
         for log in logs:
             self._told(log, _REGISTERED)
-        return Cluster(master, self.home, tuple(process.pid for process in self.started))
+        return Cluster(master, self.home, memory, tuple(process.pid for process in self.started))
 
     def _start(self, name: str, words: list[str]) -> Path:
         """Begin a process in a group of its own: Ctrl-C is for whoever uses the cluster."""

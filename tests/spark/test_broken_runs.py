@@ -1,0 +1,164 @@
+"""An inference on the cluster while workers, files, disks and drivers are lost: the same bytes, or a sentence."""
+
+import os
+import resource
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import showthrough as st
+from showthrough.engines.cluster_release import published
+from showthrough.errors import EngineError
+from showthrough.examples import registers
+from tests.spark.conftest import settings
+from tests.spark.seeing import an_executor, family, kill_an_executor, script, until
+
+PERSONS = 3000
+ROLES = {"id": registers.ID, "sensitive": registers.SENSITIVE, "group": registers.IN_GROUP}
+
+
+@pytest.fixture(scope="module")
+def folder(cluster):
+    """Two releases as Parquet where all can read them."""
+    home = cluster.folder / "register"
+    for year in registers.YEARS:
+        (home / year).mkdir(parents=True)
+    parts = registers.register_parts(PERSONS, 4, seed=5)
+    st.engines.local().map(registers.write_part, parts, str(home))
+    return home
+
+
+def releases(folder):
+    return [published(folder / year, **ROLES, name=year) for year in registers.YEARS]
+
+
+def written(post):
+    """Every file of the answer."""
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes()
+        for table in ("answer", "people", "facts")
+        for path in sorted((post.folder / table).glob("*.parquet"))
+    }
+
+
+@pytest.fixture(scope="module")
+def undisturbed(engine, folder):
+    """What comes out if nothing is lost."""
+    post = st.infer(releases(folder), engine=engine)
+    assert post.certificate.persons > 0.98 * PERSONS
+    return written(post)
+
+
+def test_the_answer_is_that_of_one_machine(engine, folder):
+    import polars as pl
+
+    there = st.infer(releases(folder), engine=engine).to_frame().sort("id", "value")
+    held = [
+        st.Release.bucketized(pl.read_parquet(folder / year / "*.parquet"), **ROLES, quasi=[], name=year)
+        for year in registers.YEARS
+    ]
+    here = st.infer(held).to_frame().sort("id", "value")
+    assert there.select("id", "value").equals(here.select("id", "value").cast({"id": there.schema["id"]}))
+    assert (there["p"] - here["p"]).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("stage", ["joining releases", "components", "pieces"])
+def test_an_executor_killed_in_a_stage_changes_no_byte(engine, cluster, folder, undisturbed, stage):
+    killed = []
+
+    def kill():
+        killed.append(kill_an_executor(cluster))
+
+    def told(name):
+        if name == stage:
+            threading.Timer(0.2, kill).start()
+
+    post = st.infer(releases(folder), engine=engine, progress=told)
+    assert killed  # while it worked
+    assert written(post) == undisturbed
+
+
+def test_lost_shuffle_files_change_no_byte(engine, cluster, folder, undisturbed):
+    lost = []
+    ended = threading.Event()
+
+    def lose():
+        """Whatever the first stages have put down for the next ones on one worker."""
+        while not ended.is_set() and len(lost) < 3:
+            for path in (cluster.home / "worker1.local").rglob("shuffle_*.data"):
+                path.unlink(missing_ok=True)
+                lost.append(path)
+            time.sleep(0.005)
+
+    for path in (cluster.home / "worker1.local").rglob("shuffle_*"):  # of earlier runs, which nobody reads again
+        path.unlink(missing_ok=True)
+    thief = threading.Thread(target=lose)
+    thief.start()
+    try:
+        post = st.infer(releases(folder), engine=engine)
+    finally:
+        ended.set()
+        thief.join()
+    assert lost
+    assert written(post) == undisturbed
+
+
+def test_a_worker_whose_disk_takes_no_more(engine, cluster, folder, undisturbed):
+    """The same bytes if the other worker did it all, or a sentence; and then the same bytes."""
+    full = an_executor(cluster)
+    for pid in family({full}):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (512, 512))  # every write beyond fails, as on a full disk
+    try:
+        post = st.infer(releases(folder), engine=engine)
+    except EngineError as why:
+        assert "gave the work up" in str(why) or "could not do its part" in str(why)
+        assert not any((own / "complete").exists() for own in cluster.folder.glob("showthrough-*"))
+    else:
+        assert written(post) == undisturbed
+    finally:
+        os.kill(full, signal.SIGKILL)
+    assert written(st.infer(releases(folder), engine=engine)) == undisturbed
+
+
+def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(engine, cluster, folder, undisturbed):
+    """The steps that were written are not done again, and the answer is the same."""
+    begun = (
+        "import showthrough as st, time\nfrom pathlib import Path\n"
+        "from tests.spark.test_broken_runs import releases\n"
+        "def told(name):\n"
+        "    if name == 'pieces':\n        print('now', flush=True)\n        time.sleep(100)\n"
+        f"with st.engines.spark(master={cluster.master!r}, folder={str(cluster.folder)!r}, "
+        f"conf={settings(cluster)!r}) as engine:\n"
+        f"    st.infer(releases(Path({str(folder)!r})), engine=engine, progress=told)\n"
+    )
+    with script(begun) as driver:
+        assert driver.stdout.readline() == "now\n"
+        driver.send_signal(signal.SIGKILL)
+        driver.communicate(timeout=60)
+    (left,) = [own for own in cluster.folder.glob("showthrough-*") if not (own / "complete").exists()]
+    step = left / "persons" / "_SUCCESS"
+    before = step.stat().st_mtime_ns
+    seen = []
+
+    def told(name):
+        if name == "components":
+            seen.append(step.stat().st_mtime_ns)
+
+    post = st.infer(releases(folder), engine=engine, progress=told)
+    assert seen == [before]
+    assert Path(post.folder) == left
+    assert written(post) == undisturbed
+
+
+def test_an_interrupted_run_leaves_nothing_that_looks_whole(engine, cluster, folder, undisturbed):
+    def told(name):
+        if name == "pieces":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        st.infer(releases(folder), engine=engine, progress=told)
+    assert until(lambda: [own for own in cluster.folder.glob("showthrough-*") if not (own / "complete").exists()])
+    assert written(st.infer(releases(folder), engine=engine)) == undisturbed
