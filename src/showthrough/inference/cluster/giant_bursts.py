@@ -59,9 +59,9 @@ class GiantBursts:
     def run(self) -> Finish | AtHand | None:
         """The answer of what is open in the end; None: nothing is open, or there was no time."""
         work, found = self._run()
-        if found is not None and found.doubtful and work.variables <= _SETTLED and not self.clock.over:
-            return answer_at_hand(self.face, self.crew, work.row_of, self.log)
-        if found is None and 0 < work.variables <= self.at_hand and not self.clock.over:
+        if found is not None and found.doubtful:
+            self.at_hand = max(self.at_hand, _SETTLED)
+        if 0 < work.variables <= self.at_hand and not self.clock.over:
             return answer_at_hand(self.face, self.crew, work.row_of, self.log)
         return None if found is None else replace(found, mu=self._whole(work, found.mu))
 
@@ -92,6 +92,8 @@ class GiantBursts:
                 else:
                     self.spent += max(1, solution.newton_steps)
                     burst = min(2 * burst, _LONGEST)
+            if self.spent > _NEARLY and self.best is None:
+                self.at_hand = max(self.at_hand, _SETTLED)  # flows and programs may find what the way does not show
         return work, None
 
     def _good(self, found: Finish) -> bool:

@@ -45,6 +45,12 @@ class PartFinding:
     proven_ones: int
 
 
+def publish_checked(folder: Path, rows: GiantRows) -> None:
+    """Put what is published where the parts can read it."""
+    write_array(folder / "row_group.npy", rows.row_group)
+    write_array(folder / "row_value.npy", rows.row_value)
+
+
 def check(engine: Engine, folder: Path, parts: Sequence[GiantPart], rows: GiantRows, mu: Reals) -> GiantFinding:
     """Recompute residual and gap of an answer that lies in the parts."""
     write_array(folder / "checked-mu.npy", mu)
