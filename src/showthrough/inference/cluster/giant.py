@@ -26,7 +26,7 @@ from showthrough.inference.cluster.giant_kernel import Crew, Posted, Traffic
 from showthrough.inference.cluster.giant_layout import LaidPart, lay_out, publish
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
 from showthrough.inference.cluster.giant_tasks import Doubt, Errand
-from showthrough.inference.cluster.giant_worker import Stay, at_work, forget
+from showthrough.inference.cluster.giant_worker import Stay, at_work, let_go
 from showthrough.inference.face import Contradicted, Step
 from showthrough.inference.log import Log
 from showthrough.storage import system
@@ -85,7 +85,7 @@ def solve_giant(
             laid = engine.map(lay_out, list(parts), str(scratch))
         return _solved(crew, rows, laid, log, at_hand)
     finally:
-        engine.map(forget, list(parts), run)
+        engine.map(let_go, list(parts))
         system.remove(scratch)
 
 
@@ -181,6 +181,7 @@ def write_answer(part: GiantPart, errand: Errand) -> None:
             x = work.moved(errand.spot(part), errand.read(part))
             x[x < wish.cut] = 0.0
             p[variable] = x
+            let_go(part)
     at, length = items_of(start, np.argsort(order))
     part.write(
         **{

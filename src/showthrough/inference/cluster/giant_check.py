@@ -18,7 +18,7 @@ from showthrough.engines.engine import Engine
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, read_array, write_array
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
-_BATCH = 1 << 17  # signatures at a time
+_BATCH = 1 << 15  # signatures at a time
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from showthrough.inference.history import ABSENT
 from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.ragged import ranges, starts
 
-_CHUNK = 1 << 18  # signatures at a time
+_CHUNK = 1 << 16  # signatures at a time
 _DENSE = 1 << 26  # pairs of group and value that a table holds
 _ROWS = ("row_group", "row_value", "row_count")
 
