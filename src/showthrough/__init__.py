@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from showthrough import attacks as attacks
     from showthrough import dp as dp
+    from showthrough import engines as engines
     from showthrough import errors as errors
     from showthrough import knowledge as knowledge
     from showthrough.auditing.audit import Audit as Audit
@@ -122,6 +123,7 @@ _HOME = {
     "changes_between": "showthrough.register.changed",
     "compare": "showthrough.comparing.comparison",
     "dp": "showthrough.dp",
+    "engines": "showthrough.engines",
     "errors": "showthrough.errors",
     "infer": "showthrough.inference.infer",
     "knowledge": "showthrough.knowledge",
@@ -183,6 +185,7 @@ __all__ = [
     "changes_between",
     "compare",
     "dp",
+    "engines",
     "errors",
     "infer",
     "knowledge",
@@ -204,7 +207,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'showthrough' has no attribute {name!r}")
     module = import_module(_HOME[name])
-    found = module if name in ("attacks", "dp", "errors", "knowledge") else getattr(module, name)
+    found = module if name in ("attacks", "dp", "engines", "errors", "knowledge") else getattr(module, name)
     globals()[name] = found
     return found
 

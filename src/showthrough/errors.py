@@ -8,6 +8,7 @@
     │   ├── FieldError            an entry of a request that cannot be used; ``field`` names it
     │   ├── ReleaseError          a table that is not a release of the kind it claims to be
     │   ├── ParameterError        a parameter of the wrong type or outside its range
+    │   ├── EngineError           a cluster that cannot be reached or used, or that gave the work up
     │   ├── LimitError            more than a limit allows: the work was not begun, or was given up
     │   ├── NotEligibleError      new records too many of which share a value for an m-invariant release
     │   ├── ContradictionError    releases that no assignment of values to persons fits
@@ -109,6 +110,10 @@ class ReleaseError(InputError):
 
 class ParameterError(InputError):
     """A parameter of the wrong type or outside its range; ``parameters`` names it."""
+
+
+class EngineError(InputError):
+    """A cluster that cannot be reached or used, or that gave the work up."""
 
 
 class LimitError(InputError):

@@ -6,13 +6,11 @@ The names load on first use, as those of the package do: accounting takes librar
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from types import ModuleType
+
+from showthrough.rooms import Room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from showthrough.dp.account import Account as Account
     from showthrough.dp.account import NextCost as NextCost
     from showthrough.dp.account import mechanisms as mechanisms
@@ -77,25 +75,4 @@ __all__ = [
     "tv_sanitizer",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'showthrough.dp' has no attribute {name!r}")
-    found = getattr(import_module(_HOME[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
-class _Room(ModuleType):
-    """The import of a file that is called like its function (compose.py) would hide the function."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Room
+sys.modules[__name__].__class__ = Room

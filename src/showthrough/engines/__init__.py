@@ -1,1 +1,26 @@
-"""Where work runs: this process, all cores, or a Spark cluster."""
+"""Where work runs: this process, all cores, or a Spark cluster.
+
+The names load on first use, as those of the package do.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from showthrough.rooms import Room
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from showthrough.engines.local import local as local
+    from showthrough.engines.processes import processes as processes
+    from showthrough.engines.spark import spark as spark
+
+_HOME = {
+    "local": "showthrough.engines.local",
+    "processes": "showthrough.engines.processes",
+    "spark": "showthrough.engines.spark",
+}
+
+__all__ = ["local", "processes", "spark"]
+
+sys.modules[__name__].__class__ = Room

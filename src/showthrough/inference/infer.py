@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
-from showthrough.errors import ParameterError
+from showthrough.engines.cluster_release import ClusterRelease
+from showthrough.errors import InputError, ParameterError
 from showthrough.inference import increment
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.clock import Clock
@@ -25,6 +26,7 @@ from showthrough.release.release import Release
 
 if TYPE_CHECKING:
     from showthrough.engines.engine import Engine
+    from showthrough.inference.cluster.pieces import MorePerPiece
     from showthrough.inference.cluster.spread import SpreadPosterior
 
 SECONDS = 600.0  # that an inference takes at most, if nobody says otherwise
@@ -111,17 +113,39 @@ def infer(
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not seconds >= 0:
         raise ParameterError(f"seconds is a number of 0 or more, not {seconds!r}.", parameters=("seconds",))
     log = Log.of(progress, seconds)  # the time begins
+    if engine is not None:
+        beside = {"register": register, "membership": membership, "domain": domain, "knowledge": knowledge}
+        return infer_on(engine, releases, beside | {"prior": prior, "elastic": elastic}, wanted, log.whole)
     given = listed(releases)
     told = telling(given, domain, noisy=True)
     beside = {"register": register, "membership": membership, "domain": domain}
     reader = Reader.of(given, **beside, knowledge=knowledge, prior=prior, elastic=elastic).checked(told)
-    if engine is not None:
-        from showthrough.inference.cluster.wide import Wide, infer_wide
-
-        asked = Wide(infer, wanted.changed, contradictions, seconds, Progress.of(progress))
-        return infer_wide(given, reader, engine, asked)
     solved, certificate = answer(informed(reader, given), told, wanted, log)
     return Posterior(certificate, solved, Here(wanted, seconds))
+
+
+def infer_on(
+    engine: Engine,
+    releases: Sequence[Any],
+    beside: Mapping[str, Any],
+    wanted: Wanted,
+    clock: Clock,
+    further: MorePerPiece | None = None,
+) -> SpreadPosterior:
+    """`infer` in pieces on an engine; ``beside`` is what the reader has, ``further`` what else is wanted of a piece."""
+    from showthrough.inference.cluster.on_cluster import infer_laid
+    from showthrough.inference.cluster.wide import Wide, infer_wide
+
+    asked = Wide(infer, wanted, clock, further)
+    if not any(isinstance(one, ClusterRelease) for one in releases):
+        given = listed(releases)
+        return infer_wide(given, Reader.of(given, **beside).checked(telling(given, noisy=True)), engine, asked)
+    if any(what is not None and not isinstance(what, bool) and len(what) for what in beside.values()):
+        raise InputError(
+            "Persons of releases on a cluster are joined by their ids: leave out register, membership, domain, "
+            "knowledge and prior, or give the releases as this process reads them."
+        )
+    return infer_laid(releases, engine, asked)
 
 
 @dataclass(frozen=True)

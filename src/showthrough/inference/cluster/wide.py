@@ -11,40 +11,45 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from showthrough.engines.engine import Engine
+from showthrough.inference.clock import Clock
 from showthrough.inference.cluster.cutting import Cutting, HistoryPiece
 from showthrough.inference.cluster.pieces import TABLES, MorePerPiece, PieceAnswer, PieceQuestion, answer_file
 from showthrough.inference.cluster.spread import SpreadPosterior, joined
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.row_values import published_values
+from showthrough.inference.run import Wanted
 from showthrough.progress import Progress
-from showthrough.register.changed import Changed
 from showthrough.register.reader import Reader, telling
 from showthrough.release.release import Release
 from showthrough.table.frames import listed_values, one_kind
 
+AnyPiece = TypeVar("AnyPiece")
 _AT_ONCE = 4  # pieces for each worker between two words about how far the work is
 
 
 @dataclass(frozen=True, eq=False)
 class Wide:
-    """How an answer is wanted, whoever works on it: ``infer`` answers a piece."""
+    """How an answer is wanted, whoever works on it, and in which time; ``infer`` answers a piece."""
 
     infer: Callable[..., Posterior]
-    changed: Changed
-    contradictions: str
-    seconds: float
-    progress: Progress
+    wanted: Wanted
+    clock: Clock
     further: MorePerPiece | None = None
+
+    @property
+    def progress(self) -> Progress:
+        """Who is told how far the work is."""
+        return self.clock.progress
 
     def question(self, folder: Path, id_type: pl.DataType, domain: tuple[Any, ...] = ()) -> PieceQuestion:
         """What every piece is asked."""
-        until = time.time() + self.seconds
-        return PieceQuestion(self.infer, str(folder), id_type, domain, self.contradictions, until, self.further)
+        until, against = time.time() + self.clock.left(), self.wanted.contradictions
+        return PieceQuestion(self.infer, str(folder), id_type, domain, against, until, self.further)
 
 
 def infer_wide(releases: Sequence[Release], reader: Reader, engine: Engine, asked: Wide) -> SpreadPosterior:
@@ -53,7 +58,7 @@ def infer_wide(releases: Sequence[Release], reader: Reader, engine: Engine, aske
     cutting = Cutting.of(releases, reader)
     folder, temporary = work_folder(engine)
     question = asked.question(folder, cutting.ids.dtype, _every_value(cutting.heads, reader))
-    files = _put_down(cutting.pieces(asked.changed), folder)
+    files = _put_down(cutting.pieces(asked.wanted.changed), folder)
     del cutting
     found = worked(engine, answer_file, files, question, asked.progress)
     shutil.rmtree(folder / "pieces")
@@ -67,8 +72,8 @@ def infer_wide(releases: Sequence[Release], reader: Reader, engine: Engine, aske
 
 def worked(
     engine: Engine,
-    function: Callable[[str, PieceQuestion], PieceAnswer],
-    files: Sequence[str],
+    function: Callable[[AnyPiece, PieceQuestion], PieceAnswer],
+    files: Sequence[AnyPiece],
     question: PieceQuestion,
     progress: Progress,
 ) -> list[PieceAnswer]:

@@ -1,0 +1,57 @@
+"""A release that lies on a cluster: who is in which group, and the values of each group."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from showthrough.errors import InputError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterRelease:
+    """A bucketized release with ids as a Spark DataFrame or a folder of Parquet files; nothing of it is read yet."""
+
+    source: Any
+    id: str
+    sensitive: str
+    group: str
+    values: Any = None
+    count: str = "count"
+    name: str = ""
+
+    @property
+    def path(self) -> str | None:
+        """Where its files are; None if it is a DataFrame."""
+        return self.source if isinstance(self.source, str) else None
+
+    def __repr__(self) -> str:
+        where = "DataFrame" if self.path is None else "Parquet files"
+        return f"<release on a cluster, {where}: {self.name or 'without a name'}>"
+
+
+def published(
+    source: Any, *, id: str, sensitive: str, group: str, values: Any = None, count: str = "count", name: str = ""
+) -> ClusterRelease:
+    """A bucketized release for `infer` on a cluster, from a Spark DataFrame or the path of Parquet files.
+
+    One row per person with id, group and a value of the group, in any order; or, with ``values``, persons in
+    ``source`` and the counts of values by group in a second DataFrame or folder (group, value, ``count``). A folder is
+    one that driver and workers can read.
+    """
+    where = os.fspath(source) if isinstance(source, (str, os.PathLike)) else source
+    second = os.fspath(values) if isinstance(values, (str, os.PathLike)) else values
+    for given in (where,) if second is None else (where, second):
+        if not isinstance(given, str) and not _spark_frame(given):
+            raise InputError(
+                "A release on a cluster is a Spark DataFrame or the path of Parquet files; other frames become one "
+                "with session.createDataFrame, or a release with Release.bucketized."
+            )
+    named = os.path.basename(where.rstrip("/\\")) if isinstance(where, str) and not name else name
+    return ClusterRelease(where, id, sensitive, group, second, count, named)
+
+
+def _spark_frame(given: Any) -> bool:
+    """Whether it is a DataFrame of Spark, without loading Spark."""
+    return any(c.__module__.startswith("pyspark.sql") and c.__name__ == "DataFrame" for c in type(given).__mro__)

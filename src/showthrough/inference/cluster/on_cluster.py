@@ -1,0 +1,96 @@
+"""`infer` of releases that lie on a cluster: laid out by the workers, answered in pieces, written by the workers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from showthrough.engines.cluster_release import ClusterRelease
+from showthrough.engines.engine import Engine
+from showthrough.errors import InputError
+from showthrough.inference.cluster.cutting import PERSONS
+from showthrough.inference.cluster.laid_pieces import DONE, LaidPiece, answer_laid
+from showthrough.inference.cluster.laying import Laying
+from showthrough.inference.cluster.pieces import TABLES
+from showthrough.inference.cluster.spread import SpreadPosterior, joined
+from showthrough.inference.cluster.wide import Wide, worked
+from showthrough.register.locating import names_of
+from showthrough.release.release import Release
+
+LARGEST = 2_000_000  # persons of a component that one worker answers
+_STEPS = ("tallies", "persons", "ties", "people", "counts", "local", DONE)
+_COMPLETE = "complete"
+
+
+def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPosterior:
+    """The answer of releases on a cluster; a run that was broken off in the same folder is taken up again."""
+    session = getattr(engine, "session", None)
+    if session is None:
+        raise InputError("Releases on a cluster need the engine of that cluster: engine=st.engines.spark(session).")
+    folder = _folder(releases, Path(engine.folder))  # type: ignore[attr-defined]
+    given = [_put_there(one, folder, k) for k, one in enumerate(releases)]
+    names = tuple(names_of(given))  # type: ignore[arg-type]
+    laying = Laying(session, given, names, folder)
+    laid = engine.run(lambda: laying.run(asked.progress, persons=PERSONS, largest=LARGEST))  # type: ignore[attr-defined]
+    id_type = pl.Int64() if laying.id_type() == "bigint" else pl.String()
+    question = asked.question(folder, id_type)
+    there = sorted(int(p.name.removeprefix("piece=")) for p in (folder / "people").glob("piece=*"))
+    pieces = [LaidPiece(str(folder), k, names, asked.wanted.changed) for k in there]
+    found = worked(engine, answer_laid, pieces, question, asked.progress)
+    for name in _STEPS:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / _COMPLETE).touch()
+    certificate = joined([one.certificate for one in found], len(names))
+    assert certificate.persons >= laid.persons
+    return SpreadPosterior(certificate, folder, names, tuple(found), session)
+
+
+def _folder(releases: Sequence[Any], home: Path) -> Path:
+    """Where this history is worked on: the same folder for the same files, so that a broken run is taken up again."""
+    described = []
+    for one in releases:
+        own = [one] if not isinstance(one, ClusterRelease) else [one.source, one.values]
+        files = [
+            _file_states(path) if isinstance(path, str) else os.urandom(8).hex() for path in own if path is not None
+        ]
+        roles = [] if not isinstance(one, ClusterRelease) else [one.id, one.sensitive, one.group, one.count, one.name]
+        described.append([files, roles])
+    key = hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
+    folder = home / f"showthrough-{key}"
+    if (folder / _COMPLETE).exists():
+        shutil.rmtree(folder)
+    for name in ("", DONE, *TABLES):
+        (folder / name).mkdir(exist_ok=True, mode=0o700)
+    return folder
+
+
+def _file_states(path: str) -> list[Any]:
+    """The files of a folder, with size and time; of what is no folder here, its name alone."""
+    files = sorted(p for p in Path(path).rglob("*") if p.is_file()) or [Path(path)]
+    return [path, *([str(p), p.stat().st_size, p.stat().st_mtime_ns] for p in files if p.exists())]
+
+
+def _put_there(one: Any, folder: Path, k: int) -> ClusterRelease:
+    """A release on the cluster; one that this process holds becomes one."""
+    if isinstance(one, ClusterRelease):
+        return one
+    if not isinstance(one, Release) or one.roles.id is None or one.form.name != "bucketized":
+        raise InputError(
+            "Beside releases on a cluster stand bucketized releases with ids: persons are joined by their ids there."
+        )
+    if one.counterfeits.height:
+        raise InputError("A release with counterfeits is worked on where it is held: give all releases as such.")
+    at = folder / "local" / str(k)
+    for name in ("records", "values"):
+        (at / name).mkdir(parents=True, exist_ok=True)
+    members = pl.DataFrame({"id": one.records[one.roles.id], "group": one.person_groups()})
+    members.write_parquet(at / "records" / "part.parquet")
+    one.tally.write_parquet(at / "values" / "part.parquet")
+    return ClusterRelease(str(at / "records"), "id", "value", "group", str(at / "values"), "n", one.name)
