@@ -10,9 +10,11 @@ import pytest
 import showthrough as st
 from showthrough.engines.local import local
 from showthrough.engines.processes import processes
+from showthrough.errors import Cancelled
 from showthrough.inference.certificate import Status
 from showthrough.inference.cluster import giant_check, giant_worker
 from showthrough.inference.log import Log
+from showthrough.progress import Progress
 from tests.inference.cluster.giants import ANSWER, history, parted, solved
 
 # Both meet the counts to about 1e-12 persons; what that means for a probability depends on the history.
@@ -120,6 +122,33 @@ def test_vectors_that_go_by_file_are_the_same_and_leave_nothing_behind(tmp_path,
     assert contents(parts) == contents(others)
     assert answer.mu.tobytes() == again.mu.tobytes()
     assert sorted(path.name for path in (tmp_path / "by-file").iterdir()) == ["part-0", "part-1"]
+    kept = {path.stem for part in others for path in Path(part.folder).iterdir()}
+    assert kept == {"group_of", "weight", *(f"answer-{name}" for name in ANSWER)}
+
+
+class Listening(Progress):
+    """Remembers how far the work was, and ends it when it is far enough."""
+
+    def __init__(self, until: int) -> None:
+        super().__init__()
+        self.told, self.until = [], until
+
+    def count(self, done, of):
+        super().count(done, of)
+        self.told.append((done, of))
+        if len(self.told) == self.until:
+            self.cancel()
+
+
+def test_progress_is_told_and_the_work_can_be_cancelled(tmp_path):
+    cut = parted(history(800, 5, seed=1), 2)
+    listening = Listening(until=100)
+    solved(cut, tmp_path / "heard", log=Log.of(listening, 60.0))
+    assert listening.told
+    assert all(0 <= done <= of == cut.rows.size for done, of in listening.told)
+    with pytest.raises(Cancelled):
+        solved(cut, tmp_path / "cancelled", log=Log.of(Listening(until=1), 60.0))
+    assert sorted(path.name for path in (tmp_path / "cancelled").iterdir()) == ["part-0", "part-1"]
 
 
 def test_in_no_time_nothing_is_claimed(tmp_path):

@@ -23,7 +23,7 @@ from showthrough.inference.cluster.giant_correction import Finish
 from showthrough.inference.cluster.giant_face import GiantFace
 from showthrough.inference.cluster.giant_hand import AtHand
 from showthrough.inference.cluster.giant_kernel import Crew, Posted, Traffic
-from showthrough.inference.cluster.giant_layout import LaidPart, lay_out, publish
+from showthrough.inference.cluster.giant_layout import WORKING, LaidPart, lay_out, publish
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
 from showthrough.inference.cluster.giant_tasks import Doubt, Errand
 from showthrough.inference.cluster.giant_worker import Stay, at_work, let_go
@@ -86,6 +86,8 @@ def solve_giant(
         return _solved(crew, rows, laid, log, at_hand)
     finally:
         engine.map(let_go, list(parts))
+        for part in parts:
+            part.remove(*WORKING, "alive-*", "open-*")
         system.remove(scratch)
 
 

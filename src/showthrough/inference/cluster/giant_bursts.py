@@ -109,6 +109,8 @@ class GiantBursts:
         """Let the parts write what is open now, and number its rows."""
         with self.log.stage("certain and impossible"):
             self.face.propagate()
+            for part in self.face.parts:
+                part.remove("open-*")
             found = self.face.engine.map(take_open, list(self.face.parts), self.face.version)
             used = np.zeros(self.face.rows.size, dtype=bool)
             for touched, _, _ in found:
@@ -124,16 +126,19 @@ class GiantBursts:
     def _burst(self, work: OpenRows, steps: int) -> newton.Solution:
         kernel, damping = work.kernel, self.damping[work.row_of]
         before = kernel.passes
-        if self.mu is None:
-            begin = newton.scaled(kernel, damping)
-        else:
-            begin = newton.Beginning(self.mu[work.row_of], damping, 0)
-        most = newton.Effort(steps, kernel.passes + _PASSES)
-        begin = newton.Beginning(begin.mu, damping, 0)
-        solution = newton.descend(lambda _: kernel, kernel.problem, begin, most=most, clock=self.clock)
+        start = newton.scaled(kernel, damping).mu if self.mu is None else self.mu[work.row_of]
+        begin, most = newton.Beginning(start, damping), newton.Effort(steps, kernel.passes + _PASSES)
+        solution = newton.descend(
+            lambda _: kernel, kernel.problem, begin, most=most, clock=self.clock, tell=lambda _: self._tell(work)
+        )
         self.log.add(solution.newton_steps, kernel.passes - before)
         self.mu, self.damping[work.row_of] = self._whole(work, solution.mu), solution.damping
         return solution
+
+    def _tell(self, work: OpenRows) -> None:
+        """Rows whose count is met, and all."""
+        rows = self.face.rows.size
+        self.log.progress.count(rows - work.row_of.size + work.kernel.met, rows)
 
     def _whole(self, work: OpenRows, mu: Reals) -> Reals:
         full = np.zeros(self.face.rows.size)

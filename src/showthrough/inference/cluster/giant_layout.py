@@ -18,6 +18,7 @@ from showthrough.table.ragged import ranges, starts
 
 _CHUNK = 1 << 16  # signatures at a time
 _DENSE = 1 << 26  # pairs of group and value that a table holds
+WORKING = ("order", "weights", "start", "value", "row", "touched")  # what a part is laid out in
 _ROWS = ("row_group", "row_value", "row_count")
 
 
