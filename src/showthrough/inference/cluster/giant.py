@@ -23,10 +23,10 @@ from showthrough.inference.cluster.giant_correction import Finish
 from showthrough.inference.cluster.giant_face import GiantFace
 from showthrough.inference.cluster.giant_hand import AtHand
 from showthrough.inference.cluster.giant_kernel import Crew, Posted, Traffic
-from showthrough.inference.cluster.giant_layout import LaidPart, lay_out, publish
+from showthrough.inference.cluster.giant_layout import WORKING, LaidPart, lay_out, publish
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
 from showthrough.inference.cluster.giant_tasks import Doubt, Errand
-from showthrough.inference.cluster.giant_worker import Stay, at_work, forget
+from showthrough.inference.cluster.giant_worker import Stay, at_work, let_go
 from showthrough.inference.face import Contradicted, Step
 from showthrough.inference.log import Log
 from showthrough.storage import system
@@ -85,7 +85,9 @@ def solve_giant(
             laid = engine.map(lay_out, list(parts), str(scratch))
         return _solved(crew, rows, laid, log, at_hand)
     finally:
-        engine.map(forget, list(parts), run)
+        engine.map(let_go, list(parts))
+        for part in parts:
+            part.remove(*WORKING, "alive-*", "open-*")
         system.remove(scratch)
 
 
@@ -181,6 +183,7 @@ def write_answer(part: GiantPart, errand: Errand) -> None:
             x = work.moved(errand.spot(part), errand.read(part))
             x[x < wish.cut] = 0.0
             p[variable] = x
+            let_go(part)
     at, length = items_of(start, np.argsort(order))
     part.write(
         **{

@@ -59,9 +59,9 @@ class GiantBursts:
     def run(self) -> Finish | AtHand | None:
         """The answer of what is open in the end; None: nothing is open, or there was no time."""
         work, found = self._run()
-        if found is not None and found.doubtful and work.variables <= _SETTLED and not self.clock.over:
-            return answer_at_hand(self.face, self.crew, work.row_of, self.log)
-        if found is None and 0 < work.variables <= self.at_hand and not self.clock.over:
+        if found is not None and found.doubtful:
+            self.at_hand = max(self.at_hand, _SETTLED)
+        if 0 < work.variables <= self.at_hand and not self.clock.over:
             return answer_at_hand(self.face, self.crew, work.row_of, self.log)
         return None if found is None else replace(found, mu=self._whole(work, found.mu))
 
@@ -92,6 +92,8 @@ class GiantBursts:
                 else:
                     self.spent += max(1, solution.newton_steps)
                     burst = min(2 * burst, _LONGEST)
+            if self.spent > _NEARLY and self.best is None:
+                self.at_hand = max(self.at_hand, _SETTLED)  # flows and programs may find what the way does not show
         return work, None
 
     def _good(self, found: Finish) -> bool:
@@ -107,6 +109,8 @@ class GiantBursts:
         """Let the parts write what is open now, and number its rows."""
         with self.log.stage("certain and impossible"):
             self.face.propagate()
+            for part in self.face.parts:
+                part.remove("open-*")
             found = self.face.engine.map(take_open, list(self.face.parts), self.face.version)
             used = np.zeros(self.face.rows.size, dtype=bool)
             for touched, _, _ in found:
@@ -122,16 +126,19 @@ class GiantBursts:
     def _burst(self, work: OpenRows, steps: int) -> newton.Solution:
         kernel, damping = work.kernel, self.damping[work.row_of]
         before = kernel.passes
-        if self.mu is None:
-            begin = newton.scaled(kernel, damping)
-        else:
-            begin = newton.Beginning(self.mu[work.row_of], damping, 0)
-        most = newton.Effort(steps, kernel.passes + _PASSES)
-        begin = newton.Beginning(begin.mu, damping, 0)
-        solution = newton.descend(lambda _: kernel, kernel.problem, begin, most=most, clock=self.clock)
+        start = newton.scaled(kernel, damping).mu if self.mu is None else self.mu[work.row_of]
+        begin, most = newton.Beginning(start, damping), newton.Effort(steps, kernel.passes + _PASSES)
+        solution = newton.descend(
+            lambda _: kernel, kernel.problem, begin, most=most, clock=self.clock, tell=lambda _: self._tell(work)
+        )
         self.log.add(solution.newton_steps, kernel.passes - before)
         self.mu, self.damping[work.row_of] = self._whole(work, solution.mu), solution.damping
         return solution
+
+    def _tell(self, work: OpenRows) -> None:
+        """Rows whose count is met, and all."""
+        rows = self.face.rows.size
+        self.log.progress.count(rows - work.row_of.size + work.kernel.met, rows)
 
     def _whole(self, work: OpenRows, mu: Reals) -> Reals:
         full = np.zeros(self.face.rows.size)

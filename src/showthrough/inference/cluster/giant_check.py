@@ -18,7 +18,7 @@ from showthrough.engines.engine import Engine
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, read_array, write_array
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
-_BATCH = 1 << 17  # signatures at a time
+_BATCH = 1 << 15  # signatures at a time
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,12 @@ class PartFinding:
     suspected: int
     proven_zeros: int
     proven_ones: int
+
+
+def publish_checked(folder: Path, rows: GiantRows) -> None:
+    """Put what is published where the parts can read it."""
+    write_array(folder / "row_group.npy", rows.row_group)
+    write_array(folder / "row_value.npy", rows.row_value)
 
 
 def check(engine: Engine, folder: Path, parts: Sequence[GiantPart], rows: GiantRows, mu: Reals) -> GiantFinding:

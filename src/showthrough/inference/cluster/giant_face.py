@@ -16,6 +16,7 @@ import numpy.typing as npt
 from showthrough.engines.engine import Engine
 from showthrough.inference.cluster.giant_layout import LaidPart, numbered, persons_in
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
+from showthrough.inference.cluster.giant_worker import let_go
 from showthrough.inference.face import Contradicted, Step, WeighingStep
 from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.ragged import items_of, owners, starts
@@ -48,6 +49,7 @@ class Ruled:
 def carry_out(ruling: Ruling, version: int) -> Ruled:
     """Exclude what is ruled from one version of what is possible, and write the next."""
     part = ruling.part
+    let_go(part)
     start, row, weight, alive = (part.read(name) for name in ("start", "row", "weights", f"alive-{version}"))
     rows, owner = part.read("touched").size, owners(start).astype(np.int32)
     choices = np.bincount(owner[alive], minlength=weight.size)

@@ -20,6 +20,7 @@ from showthrough.inference.cluster.giant_part import GiantPart, Letter, drop, le
 from showthrough.inference.cluster.giant_tasks import Call, Errand, Reply
 from showthrough.inference.cluster.giant_worker import Spot, Stay, plain_problem
 from showthrough.inference.kernel import Kernel
+from showthrough.inference.newton import RESIDUAL
 from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Codes, Ints, Reals
 
@@ -114,6 +115,7 @@ class GiantKernel(Kernel):
     def __init__(self, problem: Reduced, crew: Crew) -> None:
         super().__init__(problem)
         self.crew = crew
+        self.met = 0  # rows whose count was met at the last multipliers
 
     def evaluated(self, mu: Reals) -> tuple[Any, Reals, Reals]:
         """The place, F without its linear part, and the persons in each row."""
@@ -121,7 +123,9 @@ class GiantKernel(Kernel):
         place = self.crew.place(mu)
         replies = self.crew.ask(tasks.evaluate, place)
         self.crew.traffic.sent += sum(spot.letter.size for spot in place.spots)
-        return place, np.array([sum(figures(replies))]), self.crew.added(replies)
+        expected = self.crew.added(replies)
+        self.met = int((np.abs(expected - self.count) <= RESIDUAL).sum())
+        return place, np.array([sum(figures(replies))]), expected
 
     def expected_in(self, release: int, mu: Reals) -> Reals:
         """[rows] the persons in each row of one release."""

@@ -16,8 +16,9 @@ from showthrough.inference.history import ABSENT
 from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.ragged import ranges, starts
 
-_CHUNK = 1 << 18  # signatures at a time
+_CHUNK = 1 << 16  # signatures at a time
 _DENSE = 1 << 26  # pairs of group and value that a table holds
+WORKING = ("order", "weights", "start", "value", "row", "touched")  # what a part is laid out in
 _ROWS = ("row_group", "row_value", "row_count")
 
 

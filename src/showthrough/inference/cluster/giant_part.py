@@ -40,6 +40,12 @@ class GiantPart:
         for name, array in arrays.items():
             write_array(self.path(name), array)
 
+    def remove(self, *patterns: str) -> None:
+        """Arrays that nobody reads again, by patterns of their names."""
+        for pattern in patterns:
+            for path in Path(self.folder).glob(f"{pattern}.npy"):
+                path.unlink(missing_ok=True)
+
 
 @dataclass(frozen=True, eq=False)
 class GiantRows:

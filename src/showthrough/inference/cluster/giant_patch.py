@@ -32,7 +32,7 @@ _LARGEST = 2.0**62
 
 
 @dataclass(frozen=True)
-class RowGathering:
+class MovingRows:
     """Everybody in rows that move more than ``still``, if they are not too many; with what is doubtful of them."""
 
     still: float
@@ -100,7 +100,7 @@ def cut(kernel: GiantKernel, place: Place, flat: Reals, doubts: Sequence[Doubt] 
     for still in _STILL:
         if not (np.abs(flat) > still).any():
             return None
-        found = crew.ask(neighbours, place, posted, wish=RowGathering(still, _MOST // len(crew.parts), flags))
+        found = crew.ask(neighbours, place, posted, wish=MovingRows(still, _MOST // len(crew.parts), flags))
         if all(one.variables == one.variable.size for one in found):
             return _joined(crew, kernel, found, np.flatnonzero(np.abs(flat) > still))
     return None

@@ -107,10 +107,9 @@ def at_work(part: GiantPart, stay: Stay) -> OpenPart:
     return found
 
 
-def forget(_part: GiantPart, run: str) -> None:
-    """Let go of all parts of a run."""
-    for folder in [f for f, own in _KEPT.items() if own.stay.run == run]:
-        del _KEPT[folder]
+def let_go(part: GiantPart, _shared: object = None) -> None:
+    """Keep nothing of a part."""
+    _KEPT.pop(part.folder, None)
 
 
 def plain_problem(start: Ints, row: Codes, weight: Reals, left: Ints) -> Reduced:
