@@ -12,17 +12,20 @@ from showthrough.auditing.audit_figures import JointFigures, ReleaseFigures
 from showthrough.engines.engine import Engine
 from showthrough.errors import InputError
 from showthrough.inference.clock import Clock
+from showthrough.inference.cluster.giant_people import GiantCounts
 from showthrough.inference.cluster.spread import SpreadPosterior, summed
 from showthrough.inference.earlier import earlier
 from showthrough.inference.infer import infer_on
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.run import Wanted
-from showthrough.policy.decision import Decision, Reason
+from showthrough.policy.decision import Decision, Reason, Severity
+from showthrough.policy.judging import SLACK
 from showthrough.policy.policy import CRITERIA, Policy
 from showthrough.policy.reasons import Basis, added_up, joint_reasons
 from showthrough.policy.rules import Rules
 from showthrough.register.locating import names_of
 
+_OF_GIANTS = {"max_posterior", "certain", "impossible", "min_anonymity"}
 _SAME = ("name", "kind", "tied_by")  # of a release in every piece
 
 
@@ -53,6 +56,63 @@ class PieceCounts:
             reasons.append(tuple(joint_reasons(limits, severity, self._basis(post))))
         more: pl.DataFrame = found.people.select("p_alone", "newly_certain")
         return PieceAudit(found.joint, found.releases, tuple(reasons)), more
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What a giant component is asked to count persons over, with the slack of every comparison."""
+        tables = [] if self.rules is None else [policy for _, policy in self.rules.tables()]
+        if len(tables) > 1 or any(set(policy.limits()) - _OF_GIANTS for policy in tables):
+            raise InputError(
+                "Of a component that is too large for one worker, a policy judges max_posterior, certain, impossible "
+                "and min_anonymity, under [block] alone: leave out the rest.",
+                parameters=("policy",),
+            )
+        found = {"asked": 1.0}
+        for policy in tables:
+            if policy.max_posterior is not None:
+                found["max_posterior"] = policy.max_posterior + SLACK
+            if policy.min_anonymity is not None:
+                found["min_anonymity"] = policy.min_anonymity * (1 - SLACK)
+        return found
+
+    def of_giant(self, told: Sequence[GiantCounts], groups: Sequence[int], *, certain: bool) -> PieceAudit:
+        """The figures of a giant component from the sums of its parts."""
+        sums = {name: sum(one.sums[name] for one in told) for name in told[0].sums}
+        whole: dict[str, Any] = {f.name: sums.get(f.name, 0) for f in fields(JointFigures)}
+        whole |= {k: v if "nats" in k or "guesses" in k else round(v) for k, v in whole.items()}
+        levels: dict[str, Any] = {name: summed(one.levels[name] for one in told) for name in told[0].levels}
+        releases = []
+        for r, number in enumerate(groups):
+            own = {name: sum(one.releases[r][name] for one in told) for name in told[0].releases[r]}
+            counted: dict[str, Any] = {name: round(own[name]) for name in ("persons", "certain_alone")}
+            left: dict[str, Any] = {name: own[name] for name in ("entropy_alone_nats", "entropy_joined_nats")}
+            releases.append(
+                ReleaseFigures(
+                    name="", kind="bucketized", groups=number, values=0, **counted, **left, tied_by="ids",
+                    tied=own["shared"] > 0,
+                )
+            )  # fmt: skip
+        reasons = [
+            tuple(self._reason(severity, policy, rule, told, sums, certain=certain) for rule in policy.limits())
+            for severity, policy in (() if self.rules is None else self.rules.tables())
+        ]
+        return PieceAudit(JointFigures(**{**whole, **levels}), tuple(releases), tuple(reasons))
+
+    def _reason(
+        self, severity: Severity, policy: Policy, rule: str, told: Sequence[GiantCounts], sums: Mapping[str, float],
+        *, certain: bool,
+    ) -> Reason:  # fmt: skip
+        """What became of a limit in a giant component."""
+        impossible = sums["impossible_by_sets"] + sums["impossible_by_counts"]
+        found: dict[str, tuple[Any, float]] = {
+            "certain": (round(sums["certain"]), sums["certain"]),
+            "impossible": (round(impossible), impossible),
+            "max_posterior": (round(max(one.sums["worst_p"] for one in told), 6), sums["over_posterior"]),
+            "min_anonymity": (round(min(one.sums["least_anonymity"] for one in told), 6), sums["under_anonymity"]),
+        }
+        figure, persons = found[rule]
+        waiting = 0 if certain else round(sums["persons"] - persons)
+        return Reason(rule, severity, "open", getattr(policy, rule), figure, round(persons), max(0, waiting), "")
 
     def _basis(self, post: Posterior) -> Basis:
         """What was known before the newest release; where that is not, nothing is new."""
@@ -136,8 +196,10 @@ def _joint(found: Sequence[JointFigures], values: int) -> JointFigures:
 
 
 def _release(name: str, counted: Sequence[PieceAudit], post: SpreadPosterior) -> ReleaseFigures:
+    at = post.names.index(name)
     mine = [release for one in counted for release in one.releases if release.name == name]
-    same = {field: getattr(mine[0], field) for field in _SAME}
+    mine += [one.releases[at] for one in counted if one.releases and not one.releases[0].name]  # giants hold all
+    same = {field: getattr(mine[0], field) for field in _SAME} | {"name": name}
     sums = {f.name: sum(getattr(one, f.name) for one in mine) for f in fields(ReleaseFigures) if f.name not in _SAME}
     return ReleaseFigures(
         **{**sums, **same, "tied": any(one.tied for one in mine), "values": len(post.published[name])}

@@ -44,7 +44,7 @@ def answer_laid(piece: LaidPiece, question: PieceQuestion) -> PieceAnswer:
 def _read(piece: LaidPiece) -> HistoryPiece:
     """The releases of a piece; in an order that does not depend on who wrote its files."""
     folder, own = Path(piece.folder), f"piece={piece.number}"
-    people = pl.read_parquet(folder / "people" / own / "*.parquet", hive_partitioning=False).sort("id")
+    people = pl.read_parquet(folder / "people" / own / "part=0" / "*.parquet", hive_partitioning=False).sort("id")
     counts = pl.read_parquet(folder / "counts" / own / "*.parquet", hive_partitioning=False).sort(
         "release", "g", "value"
     )

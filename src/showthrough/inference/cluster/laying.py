@@ -44,6 +44,7 @@ class Laying:
 
     def __init__(self, session: Any, releases: Sequence[ClusterRelease], names: Sequence[str], folder: Path) -> None:
         self.session, self.releases, self.names, self.folder = session, releases, names, folder
+        self.parts = max(2, int(session.sparkContext.defaultParallelism))  # of a giant component
 
     def run(self, progress: Progress, *, persons: int, largest: int) -> LaidOut:
         """Do all steps that are not done yet: pieces of about so many persons, components of at most so many."""
@@ -154,14 +155,18 @@ class Laying:
         for k, component in enumerate(giants):
             piece = sql.when(sql.col("component") == component, pieces + k).otherwise(piece)
         counts = self.read("tallies").drop("label").join(ties, "g")
-        for name, frame in (("people", everybody), ("counts", counts)):
-            self._step_by_piece(name, frame.withColumn("piece", piece).drop("component"), pieces + len(giants))
+        everybody = everybody.withColumn("piece", piece).drop("component")
+        part = sql.pmod(sql.xxhash64(first), sql.lit(self.parts)).cast("int")
+        everybody = everybody.withColumn("part", sql.when(sql.col("piece") >= pieces, part).otherwise(0))
+        counts = counts.withColumn("piece", piece).drop("component")
+        self._step_by_piece("people", everybody, pieces + len(giants), "piece", "part")
+        self._step_by_piece("counts", counts, pieces + len(giants), "piece")
         return LaidOut(total, pieces, tuple(range(pieces, pieces + len(giants))))
 
-    def _step_by_piece(self, name: str, frame: Any, pieces: int) -> None:
+    def _step_by_piece(self, name: str, frame: Any, pieces: int, *by: str) -> None:
         if not (self.folder / name / "_SUCCESS").exists():
-            at_once = frame.repartition(min(pieces, 4 * self.session.sparkContext.defaultParallelism), "piece")
-            at_once.write.mode("overwrite").partitionBy("piece").parquet(str(self.folder / name))
+            at_once = frame.repartition(min(pieces * self.parts, 4 * self.parts), *by)
+            at_once.write.mode("overwrite").partitionBy(*by).parquet(str(self.folder / name))
 
     # What must hold --------------------------------------------------------------------------
 

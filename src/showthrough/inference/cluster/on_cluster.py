@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from showthrough.engines.cluster_release import ClusterRelease
 from showthrough.engines.engine import Engine
 from showthrough.errors import InputError
 from showthrough.inference.cluster.cutting import PERSONS
+from showthrough.inference.cluster.giant_component import answer_giant
 from showthrough.inference.cluster.laid_pieces import DONE, LaidPiece, answer_laid
 from showthrough.inference.cluster.laying import Laying
 from showthrough.inference.cluster.pieces import TABLES
 from showthrough.inference.cluster.spread import SpreadPosterior, joined
 from showthrough.inference.cluster.wide import Wide, worked
+from showthrough.inference.log import Log
 from showthrough.register.locating import names_of
 from showthrough.release.release import Release
 
@@ -34,16 +37,22 @@ def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPo
     session = getattr(engine, "session", None)
     if session is None:
         raise InputError("Releases on a cluster need the engine of that cluster: engine=st.engines.spark(session).")
-    folder = _folder(releases, Path(engine.folder))  # type: ignore[attr-defined]
+    folder = _folder(releases, asked, Path(engine.folder))  # type: ignore[attr-defined]
     given = [_put_there(one, folder, k) for k, one in enumerate(releases)]
     names = tuple(names_of(given))  # type: ignore[arg-type]
     laying = Laying(session, given, names, folder)
-    laid = engine.run(lambda: laying.run(asked.progress, persons=PERSONS, largest=LARGEST))  # type: ignore[attr-defined]
+    largest = (
+        LARGEST if not asked.wanted.changed.told else sys.maxsize
+    )  # whoever is several persons is so on one worker
+    laid = engine.run(lambda: laying.run(asked.progress, persons=PERSONS, largest=largest))  # type: ignore[attr-defined]
     id_type = pl.Int64() if laying.id_type() == "bigint" else pl.String()
     question = asked.question(folder, id_type)
     there = sorted(int(p.name.removeprefix("piece=")) for p in (folder / "people").glob("piece=*"))
-    pieces = [LaidPiece(str(folder), k, names, asked.wanted.changed) for k in there]
-    found = worked(engine, answer_laid, pieces, question, asked.progress)
+    small = [LaidPiece(str(folder), k, names, asked.wanted.changed) for k in there if k not in laid.giants]
+    found = worked(engine, answer_laid, small, question, asked.progress)
+    for k in laid.giants:
+        log = Log.of(asked.progress, asked.clock.left())
+        found.append(answer_giant(engine, folder, k, len(names), question, log))
     published = {name: laying.values_of(r) for r, name in enumerate(names)}
     for name in _STEPS:
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -53,9 +62,11 @@ def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPo
     return SpreadPosterior(certificate, folder, published, tuple(found), session=session)
 
 
-def _folder(releases: Sequence[Any], home: Path) -> Path:
+def _folder(releases: Sequence[Any], asked: Wide, home: Path) -> Path:
     """Where this history is worked on: the same folder for the same files, so that a broken run is taken up again."""
-    described = []
+    rules = getattr(asked.further, "rules", None)
+    described: list[Any] = [repr(asked.wanted), sorted(map(str, asked.wanted.changed.told)), repr(rules)]
+    described.append(asked.further is None)
     for one in releases:
         own = [one] if not isinstance(one, ClusterRelease) else [one.source, one.values]
         files = [

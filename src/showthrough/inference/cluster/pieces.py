@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -19,8 +19,19 @@ from showthrough.storage.unit import written_whole
 ANSWER, PEOPLE, FACTS = TABLES = ("answer", "people", "facts")
 """What is written of each piece: probabilities, everybody's likeliest value, and what is proven."""
 
-MorePerPiece = Callable[[Posterior, float], tuple[Any, pl.DataFrame]]
-"""Figures of a piece that can be added up, and columns of its people, made in so many seconds at most."""
+
+class MorePerPiece(Protocol):
+    """Figures of a piece that can be added up, and what its people have beside their likeliest value."""
+
+    def __call__(self, post: Posterior, seconds: float) -> tuple[Any, pl.DataFrame]:
+        """Of a posterior, made in so many seconds at most."""
+
+    def of_giant(self, told: Sequence[Any], groups: Sequence[int], *, certain: bool) -> Any:
+        """The same figures from the sums of a giant component."""
+
+    @property
+    def limits(self) -> Mapping[str, float]:
+        """What a giant component is asked to count persons over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +98,8 @@ def keep(frame: pl.DataFrame, path: Path, id_type: pl.DataType) -> None:
     """Write a table of persons: the same columns and types in every piece."""
     if "release" not in frame.columns:  # of ids that are several persons
         frame = frame.insert_column(1, pl.Series("release", [None] * frame.height, dtype=pl.String))
+    if "fact" in frame.columns and "conditional" not in frame.columns:
+        frame = frame.with_columns(pl.lit(value=False).alias("conditional"))
     frame = frame.with_columns(pl.col("id").cast(id_type))
     with written_whole(path, private=True) as stream:
         frame.write_parquet(stream)

@@ -1,0 +1,88 @@
+"""A giant component from the files of its persons: the tables and figures of one machine."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import showthrough as st
+from showthrough.auditing.audit import audit_of
+from showthrough.auditing.pieces_audit import PieceCounts
+from showthrough.engines.local import local
+from showthrough.inference.cluster.giant_component import answer_giant
+from showthrough.inference.cluster.pieces import TABLES, PieceQuestion
+from showthrough.inference.log import Log
+from showthrough.policy.rules import rules_of
+
+
+def releases(seed, persons=600, size=5, several=2):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(list("abcdefghij"), persons)
+    found = []
+    for r in range(several):
+        ids = np.flatnonzero(rng.random(persons) < 0.85)
+        rng.shuffle(ids)
+        frame = pl.DataFrame({"id": ids, "group": np.arange(ids.size) // size, "value": truth[ids]})
+        found.append(st.Release.bucketized(frame, id="id", sensitive="value", group="group", quasi=[], name=f"R{r}"))
+    return found
+
+
+def laid(given, folder, parts):
+    """The files that a cluster would write: persons by part, and what is published of groups."""
+    ids = pl.concat([r.records["id"] for r in given]).unique().sort()
+    people = pl.DataFrame({"id": ids})
+    counts = []
+    for r, release in enumerate(given):
+        code = (pl.col("group").hash(seed=r) // 4).cast(pl.Int64)
+        members = release.groups().select("id", code.alias(f"g{r}"))
+        people = people.join(members, on="id", how="left")
+        counts.append(release.tally.select(pl.lit(r).alias("release"), code.alias("g"), "value", "n"))
+    for name in TABLES:
+        (folder / name).mkdir()
+    (folder / "counts" / "piece=7").mkdir(parents=True)
+    pl.concat(counts).write_parquet(folder / "counts" / "piece=7" / "a.parquet")
+    of = people.select(pl.coalesce(pl.exclude("id")) % parts).to_series()
+    for k in range(parts):
+        at = folder / "people" / "piece=7" / f"part={k}"
+        at.mkdir(parents=True)
+        people.filter(of == k).write_parquet(at / "a.parquet")
+
+
+@pytest.mark.parametrize(("seed", "several", "parts"), [(1, 2, 1), (2, 2, 3), (3, 3, 4), (4, 2, 2)])
+def test_tables_and_figures_are_those_of_one_machine(tmp_path, seed, several, parts):
+    given = releases(seed, several=several, size=3 if seed == 4 else 5)
+    policy = st.Policy(max_posterior=0.6, certain=3, impossible=10, min_anonymity=1.5, integral="no")
+    one = st.audit(given, policy=policy)
+    assert one.posterior.certificate.components < 20
+    laid(given, tmp_path, parts)
+    counting = PieceCounts(audit_of, rules_of(policy), "R")
+    question = PieceQuestion(st.infer, str(tmp_path), pl.Int64(), further=counting)
+    wide = answer_giant(local(), tmp_path, 7, several, question, Log.of(None, 600))
+    here = one.posterior.to_frame(uncertified=True).sort("id", "value")
+    there = pl.scan_parquet(tmp_path / "answer" / "*.parquet").collect().sort("id", "value")
+    assert here.select("id", "value").equals(there.select("id", "value"))
+    assert (here["p"] - there["p"]).abs().max() < 1e-9
+    columns = ["id", "value", "fact", "by"]
+    facts = pl.scan_parquet(tmp_path / "facts" / "*.parquet").collect().select(columns).sort(columns)
+    assert facts.equals(one.posterior.proven().select(columns).sort(columns))
+    people = pl.scan_parquet(tmp_path / "people" / "*.parquet").select(one.people.columns).collect().sort("id")
+    mine = one.people.sort("id")
+    assert people.select("id", "certain", "newly_certain").equals(mine.select("id", "certain", "newly_certain"))
+    for column in ("p", "p_alone"):
+        assert (people[column] - mine[column]).abs().max() < 1e-9
+    figures, found = vars(one.joint), vars(wide.figures.joint)
+    for name in figures.keys() - {"values"}:
+        assert found[name] == (pytest.approx(figures[name]) if isinstance(figures[name], float) else figures[name])
+    for own, other in zip(one.releases, wide.figures.releases, strict=True):
+        for name in ("persons", "groups", "certain_alone", "entropy_alone_nats", "entropy_joined_nats", "tied"):
+            assert getattr(other, name) == pytest.approx(getattr(own, name))
+    told = {reason.rule: reason for reason in wide.figures.reasons[0]}
+    for reason in one.decision.reasons:
+        assert told[reason.rule].persons == reason.persons or reason.rule == "impossible"
+        assert told[reason.rule].found == pytest.approx(reason.found, abs=1e-5)
+    certificate = one.posterior.certificate
+    assert (wide.certificate.proven_zeros, wide.certificate.proven_ones) == (
+        certificate.proven_zeros,
+        certificate.proven_ones,
+    )
+    assert wide.facts == vars(one.posterior.fact_counts())
+    assert not (tmp_path / "giant-7").exists()
