@@ -6,6 +6,7 @@ Spark to end it.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -56,6 +57,7 @@ class Jobs:
         group = f"showthrough-{uuid4().hex}"
         given: list[Result] = []
         failed: list[BaseException] = []
+        ended = threading.Event()  # a thread whose join was interrupted says that it has ended while it runs
 
         def work() -> None:
             try:
@@ -63,36 +65,36 @@ class Jobs:
                 given.append(action())
             except BaseException as problem:
                 failed.append(problem)
+            finally:
+                ended.set()
 
         self._progress.check()
-        thread = InheritableThread(target=work, daemon=True)
-        thread.start()
+        InheritableThread(target=work, daemon=True).start()
         try:
-            self._wait(thread, wait)
+            self._wait(ended, wait)
         except BaseException:
-            self._end(thread, group)
+            self._end(ended, group)
             raise
         if failed:
             raise failed[0]
         return given[0]
 
-    def _wait(self, thread: Any, wait: float | None) -> None:
+    def _wait(self, ended: threading.Event, wait: float | None) -> None:
         began = time.monotonic()
-        while thread.is_alive():
-            thread.join(_BEAT)
+        while not ended.wait(_BEAT):
             self._progress.check()
-            if wait is not None and thread.is_alive() and time.monotonic() - began > wait:
+            if wait is not None and time.monotonic() - began > wait:
                 raise TooLongError
 
-    def _end(self, thread: Any, group: str) -> None:
+    def _end(self, ended: threading.Event, group: str) -> None:
         """Asked again and again, as the action may be between two jobs."""
         until = time.monotonic() + _PATIENCE
-        while thread.is_alive() and time.monotonic() < until:
+        while not ended.is_set() and time.monotonic() < until:
             try:
                 self._context.cancelJobGroup(group)
             except Exception:  # the driver's JVM is gone, and the jobs with it
                 return
-            thread.join(4 * _BEAT)
+            ended.wait(4 * _BEAT)
 
     def _sentence(self, problem: Exception) -> str:
         from py4j.protocol import Py4JJavaError
