@@ -1,4 +1,4 @@
-"""Processes as Linux shows them, drivers of their own, and waiting."""
+"""Processes as Linux shows them, drivers of their own, waiting, and what was written."""
 
 import os
 import signal
@@ -63,3 +63,10 @@ def kill_an_executor(cluster):
     pid = an_executor(cluster)
     os.kill(pid, signal.SIGKILL)
     return pid
+
+
+def written(post):
+    """Every file of an answer: there are some of each table."""
+    tables = {table: sorted((post.folder / table).glob("*.parquet")) for table in ("answer", "people", "facts")}
+    assert all(tables.values())
+    return {f"{table}/{path.name}": path.read_bytes() for table, paths in tables.items() for path in paths}

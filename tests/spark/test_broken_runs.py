@@ -14,7 +14,7 @@ from showthrough.engines.cluster_release import published
 from showthrough.errors import EngineError
 from showthrough.examples import registers
 from tests.spark.conftest import settings
-from tests.spark.seeing import an_executor, family, kill_an_executor, script, until
+from tests.spark.seeing import an_executor, family, kill_an_executor, script, until, written
 
 PERSONS = 3000
 ROLES = {"id": registers.ID, "sensitive": registers.SENSITIVE, "group": registers.IN_GROUP}
@@ -33,15 +33,6 @@ def folder(cluster):
 
 def releases(folder):
     return [published(folder / year, **ROLES, name=year) for year in registers.YEARS]
-
-
-def written(post):
-    """Every file of the answer."""
-    return {
-        f"{path.parent.name}/{path.name}": path.read_bytes()
-        for table in ("answer", "people", "facts")
-        for path in sorted((post.folder / table).glob("*.parquet"))
-    }
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ def laid(given, folder, parts):
     pl.concat(counts).write_parquet(folder / "counts" / "piece=7" / "a.parquet")
     of = people.select(pl.coalesce(pl.exclude("id")) % parts).to_series()
     for k in range(parts):
-        at = folder / "people" / "piece=7" / f"part={k}"
+        at = folder / "members" / "piece=7" / f"part={k}"
         at.mkdir(parents=True)
         people.filter(of == k).write_parquet(at / "a.parquet")
 

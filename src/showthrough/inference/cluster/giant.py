@@ -67,12 +67,12 @@ def solve_giant(
     rows: GiantRows,
     log: Log,
     *,
-    at_hand: int = AT_HAND,
+    at_hand: int | None = None,
 ) -> GiantAnswer:
     """The answer of one component, in parts that each hold some of its signatures.
 
     ``folder`` is on storage that all workers share; what it is used for is gone in the end. What is open is answered
-    ``at_hand``, by the driver, if it has no more variables than this.
+    ``at_hand``, by the driver, if it has no more variables than this (``AT_HAND`` unless another number is given).
     """
     run = uuid4().hex
     scratch = Path(folder) / f"giant-{run}"
@@ -83,7 +83,7 @@ def solve_giant(
         with log.stage("reading groups"):
             publish(scratch, rows)
             laid = engine.map(lay_out, list(parts), str(scratch))
-        return _solved(crew, rows, laid, log, at_hand)
+        return _solved(crew, rows, laid, log, AT_HAND if at_hand is None else at_hand)
     finally:
         engine.map(let_go, list(parts))
         for part in parts:

@@ -11,15 +11,22 @@ import numpy as np
 import polars as pl
 
 from showthrough.engines.engine import Engine
+from showthrough.errors import ContradictionError
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.cluster.giant import GiantAnswer, solve_giant
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, write_array
 from showthrough.inference.cluster.giant_people import GiantCounts, PeopleOf, Telling, lay_people, tell_people
-from showthrough.inference.cluster.pieces import PieceAnswer, PieceQuestion
+from showthrough.inference.cluster.pieces import COUNTS, MEMBERS, PieceAnswer, PieceQuestion
 from showthrough.inference.facts import FactCounts
 from showthrough.inference.log import Log
+from showthrough.numerals import number_of
 from showthrough.table.arrays import sum_by
 from showthrough.table.ragged import starts
+
+_CONTRADICTED = (
+    "The releases contradict each other about {}, who are tied together. So many are worked on in parts, where nobody "
+    "is looked for whose value changed: say who it was, if it is known."
+)
 
 
 def answer_giant(
@@ -28,8 +35,8 @@ def answer_giant(
     """The answer of a giant piece; its persons were shared out in parts."""
     home = folder / f"giant-{number}"
     home.mkdir(exist_ok=True)
-    rows, values = _published(folder / "counts" / f"piece={number}", home, releases)
-    files = sorted((folder / "people" / f"piece={number}").glob("part=*"), key=lambda p: int(p.name[5:]))
+    rows, values = _published(folder / COUNTS / f"piece={number}", home, releases)
+    files = sorted((folder / MEMBERS / f"piece={number}").glob("part=*"), key=lambda p: int(p.name[5:]))
     parts, where = [], {}
     for k, file in enumerate(files):
         own = home / f"{k}"
@@ -39,6 +46,8 @@ def answer_giant(
     log.progress.stage("a giant component")
     persons = sum(engine.map(lay_people, parts, where))
     found = solve_giant(engine, home, parts, rows, log)
+    if not found.status.consistent and question.contradictions == "refuse":
+        raise ContradictionError(_CONTRADICTED.format(number_of(persons, "person")))
     limits = getattr(question.further, "limits", {})
     telling = Telling(str(folder), question.id_type, found.status, values, where, limits)
     told = engine.map(tell_people, parts, telling)
@@ -76,6 +85,7 @@ def _told(
     def total(name: str) -> int:
         return round(sum(one.sums[name] for one in told))
 
+    against = () if found.status.consistent else (_CONTRADICTED.format(number_of(persons, "person")),)
     certificate = Certificate(
         status=found.status,
         gap=found.gap if found.status.certain else 0.0,
@@ -93,7 +103,7 @@ def _told(
         passes=found.passes,
         seconds=log.seconds,
         persons_by_state={str(found.status): persons},
-        contradictions=int(not found.status.consistent and found.weights is not None),
+        contradictions=len(against),
     )
     facts = FactCounts(total("certain"), total("impossible_by_sets"), total("impossible_by_counts"))
     entropy = sum(one.sums["entropy_nats"] for one in told)
@@ -101,5 +111,4 @@ def _told(
     if question.further is not None:
         groups = np.diff(rows.first_group).tolist()
         figures = question.further.of_giant(told, groups, certain=found.status.certain)
-    against = ("The releases contradict each other in a component that holds millions of persons.",)
-    return PieceAnswer(certificate, vars(facts), entropy, against if certificate.contradictions else (), figures)
+    return PieceAnswer(certificate, vars(facts), entropy, against, figures)

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from showthrough.inference.cluster.cutting import HistoryPiece
-from showthrough.inference.cluster.pieces import PieceAnswer, PieceQuestion, answer_cut
+from showthrough.inference.cluster.pieces import COUNTS, MEMBERS, PieceAnswer, PieceQuestion, answer_cut
 from showthrough.register.changed import Changed
 from showthrough.release.release import Release
 from showthrough.storage.unit import written_whole
@@ -44,10 +44,8 @@ def answer_laid(piece: LaidPiece, question: PieceQuestion) -> PieceAnswer:
 def _read(piece: LaidPiece) -> HistoryPiece:
     """The releases of a piece; in an order that does not depend on who wrote its files."""
     folder, own = Path(piece.folder), f"piece={piece.number}"
-    people = pl.read_parquet(folder / "people" / own / "part=0" / "*.parquet", hive_partitioning=False).sort("id")
-    counts = pl.read_parquet(folder / "counts" / own / "*.parquet", hive_partitioning=False).sort(
-        "release", "g", "value"
-    )
+    people = pl.read_parquet(folder / MEMBERS / own / "part=0" / "*.parquet", hive_partitioning=False).sort("id")
+    counts = pl.read_parquet(folder / COUNTS / own / "*.parquet", hive_partitioning=False).sort("release", "g", "value")
     releases, there = [], []
     for r, name in enumerate(piece.names):
         records = people.select("id", pl.col(f"g{r}").alias("group")).drop_nulls("group")

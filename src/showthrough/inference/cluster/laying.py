@@ -7,7 +7,7 @@ per group; ids and values stay on the workers.
     persons   id, g0, g1, …          the group of everybody in each release, or nothing
     tallies   release, g, value, n   what is published of each group
     ties      g, component           groups that persons tie together
-    people, counts                   persons and tallies by piece
+    members, counts                  persons and tallies by piece
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ import numpy as np
 from showthrough.engines.cluster_release import ClusterRelease
 from showthrough.errors import InputError, ReleaseError
 from showthrough.inference.cluster.forest import stars
+from showthrough.inference.cluster.pieces import COUNTS, MEMBERS
 from showthrough.numerals import many, number_of
 from showthrough.progress import Progress
 
 _FEWER = 4  # partitions become one when forests are taken together
+_PART = 250_000  # persons of a part of a giant component, whoever is there to work on it: so no byte depends on that
 _SEED = 42
 
 
@@ -44,7 +46,6 @@ class Laying:
 
     def __init__(self, session: Any, releases: Sequence[ClusterRelease], names: Sequence[str], folder: Path) -> None:
         self.session, self.releases, self.names, self.folder = session, releases, names, folder
-        self.parts = max(2, int(session.sparkContext.defaultParallelism))  # of a giant component
 
     def run(self, progress: Progress, *, persons: int, largest: int) -> LaidOut:
         """Do all steps that are not done yet: pieces of about so many persons, components of at most so many."""
@@ -148,24 +149,23 @@ class Laying:
         ties = self.read("ties")
         everybody = self.read("persons").drop("twice").withColumn("g", first).join(ties, "g").drop("g")
         large = everybody.groupBy("component").count().where(sql.col("count") > largest)
-        giants = sorted(row["component"] for row in large.collect())
+        giants = sorted((row["component"], row["count"]) for row in large.collect())
         total = self.read("persons").count()
         pieces = max(1, -(-total // persons))
-        piece = sql.pmod(sql.xxhash64("component"), sql.lit(pieces)).cast("int")
-        for k, component in enumerate(giants):
-            piece = sql.when(sql.col("component") == component, pieces + k).otherwise(piece)
-        counts = self.read("tallies").drop("label").join(ties, "g")
-        everybody = everybody.withColumn("piece", piece).drop("component")
-        part = sql.pmod(sql.xxhash64(first), sql.lit(self.parts)).cast("int")
-        everybody = everybody.withColumn("part", sql.when(sql.col("piece") >= pieces, part).otherwise(0))
-        counts = counts.withColumn("piece", piece).drop("component")
-        self._step_by_piece("people", everybody, pieces + len(giants), "piece", "part")
-        self._step_by_piece("counts", counts, pieces + len(giants), "piece")
+        piece, part = sql.pmod(sql.xxhash64("component"), sql.lit(pieces)).cast("int"), sql.lit(0)
+        for k, (component, size) in enumerate(giants):
+            own, parts = sql.col("component") == component, max(2, -(-size // _PART))
+            piece = sql.when(own, pieces + k).otherwise(piece)
+            part = sql.when(own, sql.pmod(sql.xxhash64(first), sql.lit(parts)).cast("int")).otherwise(part)
+        counts = self.read("tallies").drop("label").join(ties, "g").withColumn("piece", piece)
+        everybody = everybody.withColumn("piece", piece).withColumn("part", part)
+        self._step_by_piece(MEMBERS, everybody.drop("component"), "piece", "part")
+        self._step_by_piece(COUNTS, counts.drop("component"), "piece")
         return LaidOut(total, pieces, tuple(range(pieces, pieces + len(giants))))
 
-    def _step_by_piece(self, name: str, frame: Any, pieces: int, *by: str) -> None:
+    def _step_by_piece(self, name: str, frame: Any, *by: str) -> None:
         if not (self.folder / name / "_SUCCESS").exists():
-            at_once = frame.repartition(min(pieces * self.parts, 4 * self.parts), *by)
+            at_once = frame.repartition(4 * int(self.session.sparkContext.defaultParallelism), *by)
             at_once.write.mode("overwrite").partitionBy(*by).parquet(str(self.folder / name))
 
     # What must hold --------------------------------------------------------------------------

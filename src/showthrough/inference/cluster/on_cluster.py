@@ -20,7 +20,7 @@ from showthrough.inference.cluster.cutting import PERSONS
 from showthrough.inference.cluster.giant_component import answer_giant
 from showthrough.inference.cluster.laid_pieces import DONE, LaidPiece, answer_laid
 from showthrough.inference.cluster.laying import Laying
-from showthrough.inference.cluster.pieces import TABLES
+from showthrough.inference.cluster.pieces import LAID, MEMBERS, TABLES
 from showthrough.inference.cluster.spread import SpreadPosterior, joined
 from showthrough.inference.cluster.wide import Wide, worked
 from showthrough.inference.log import Log
@@ -28,7 +28,7 @@ from showthrough.register.locating import names_of
 from showthrough.release.release import Release
 
 LARGEST = 2_000_000  # persons of a component that one worker answers
-_STEPS = ("tallies", "persons", "ties", "people", "counts", "local", DONE)
+_STEPS = ("tallies", "persons", "ties", *LAID, "local", DONE)
 _COMPLETE = "complete"
 
 
@@ -41,13 +41,11 @@ def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPo
     given = [_put_there(one, folder, k) for k, one in enumerate(releases)]
     names = tuple(names_of(given))  # type: ignore[arg-type]
     laying = Laying(session, given, names, folder)
-    largest = (
-        LARGEST if not asked.wanted.changed.told else sys.maxsize
-    )  # whoever is several persons is so on one worker
+    largest = sys.maxsize if asked.wanted.changed.told else LARGEST  # who is several persons is so on one worker
     laid = engine.run(lambda: laying.run(asked.progress, persons=PERSONS, largest=largest))  # type: ignore[attr-defined]
     id_type = pl.Int64() if laying.id_type() == "bigint" else pl.String()
     question = asked.question(folder, id_type)
-    there = sorted(int(p.name.removeprefix("piece=")) for p in (folder / "people").glob("piece=*"))
+    there = sorted(int(p.name.removeprefix("piece=")) for p in (folder / MEMBERS).glob("piece=*"))
     small = [LaidPiece(str(folder), k, names, asked.wanted.changed) for k in there if k not in laid.giants]
     found = worked(engine, answer_laid, small, question, asked.progress)
     for k in laid.giants:

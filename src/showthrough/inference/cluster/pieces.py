@@ -19,6 +19,9 @@ from showthrough.storage.unit import written_whole
 ANSWER, PEOPLE, FACTS = TABLES = ("answer", "people", "facts")
 """What is written of each piece: probabilities, everybody's likeliest value, and what is proven."""
 
+MEMBERS, COUNTS = LAID = ("members", "counts")
+"""What a cluster lays out of each piece before it is answered: whom it holds, and what is published of their groups."""
+
 
 class MorePerPiece(Protocol):
     """Figures of a piece that can be added up, and what its people have beside their likeliest value."""
