@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from showthrough.errors import InputError
+import polars as pl
+
+from showthrough.errors import InputError, ReleaseError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +54,44 @@ def published(
             )
     named = os.path.basename(where.rstrip("/\\")) if isinstance(where, str) and not name else name
     return ClusterRelease(where, id, sensitive, group, second, count, named)
+
+
+def check_files(source: Any, columns: Sequence[str], name: str) -> None:
+    """Refuse files that Spark would read in part or not at all; what this process cannot see is left to Spark."""
+    if not isinstance(source, str) or "://" in source:
+        return
+    home = Path(source)
+    if not home.exists():
+        raise InputError(f"{name}: {source} is not there.")
+    files = [home] if home.is_file() else sorted(path for path in home.rglob("*.parquet") if _seen(path, home))
+    if not files:
+        raise InputError(f"{name}: {source} holds no files that end in .parquet.")
+    first: dict[str, str] = {}
+    for k, path in enumerate(files):
+        try:
+            found = pl.read_parquet_schema(path)
+        except (OSError, pl.exceptions.PolarsError):
+            raise ReleaseError(f"{name}: {path.name} cannot be read as a Parquet file.") from None
+        kinds = {column: _kind(found[column]) for column in columns if column in found}
+        first = kinds if k == 0 else first
+        for column in columns:
+            here, there = kinds.get(column), first.get(column)
+            if here != there:
+                raise ReleaseError(
+                    f"{name}: column {column!r} holds {there or 'nothing'} in {files[0].name}, and {here or 'nothing'} "
+                    f"in {path.name}. The files of a release have the same columns."
+                )
+
+
+def _seen(path: Path, home: Path) -> bool:
+    """Whether Spark reads it: it passes over names that begin with a dot or an underscore."""
+    return path.is_file() and not any(part.startswith((".", "_")) for part in path.relative_to(home).parts)
+
+
+def _kind(given: pl.DataType) -> str:
+    if given.is_integer():
+        return "whole numbers"
+    return "text" if given in (pl.String, pl.Categorical) else str(given)
 
 
 def _spark_frame(given: Any) -> bool:

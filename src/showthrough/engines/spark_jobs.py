@@ -6,6 +6,8 @@ Spark to end it.
 
 from __future__ import annotations
 
+import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +20,8 @@ from showthrough.errors import EngineError
 from showthrough.progress import Progress
 
 _BEAT = 0.05  # seconds between two looks at who waits
+_UNREAD = "FAILED_READ_FILE"  # as Spark calls it
+_QUOTES = "DataFrameQueryContextLogger"  # of PySpark, on the driver: it logs cells
 _PATIENCE = 10.0  # seconds for Spark to end what was cancelled
 
 
@@ -69,6 +73,8 @@ class Jobs:
                 ended.set()
 
         self._progress.check()
+        if not os.environ.get("SHOWTHROUGH_DEBUG"):
+            logging.getLogger(_QUOTES).disabled = True
         InheritableThread(target=work, daemon=True).start()
         try:
             self._wait(ended, wait)
@@ -103,6 +109,8 @@ class Jobs:
             kind = str(problem.java_exception.getClass().getSimpleName())
         else:
             kind = type(problem).__name__
+        if _UNREAD in str(problem):
+            return "The workers could not read a file of a release: it is damaged, or has other columns than others."
         name = self._context.applicationId if getattr(self._context, "_jsc", None) is not None else "its application"
         return f"The Spark cluster gave the work up ({kind}): the logs of its workers say why, under {name}."
 

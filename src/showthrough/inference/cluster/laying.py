@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from showthrough.engines.cluster_release import ClusterRelease
+from showthrough.engines.cluster_release import ClusterRelease, check_files
 from showthrough.errors import InputError, ReleaseError
 from showthrough.inference.cluster.forest import stars
 from showthrough.inference.cluster.pieces import COUNTS, MEMBERS
@@ -50,6 +50,10 @@ class Laying:
     def run(self, progress: Progress, *, persons: int, largest: int) -> LaidOut:
         """Do all steps that are not done yet: pieces of about so many persons, components of at most so many."""
         progress.stage("reading groups")
+        for r, one in enumerate(self.releases):
+            own = (one.id, one.group) if one.values is not None else (one.id, one.group, one.sensitive)
+            check_files(one.source, own, self.names[r])
+            check_files(one.values, (one.group, one.sensitive, one.count), f"{self.names[r]} (table of values)")
         self._step("tallies", self._tallies)
         progress.stage("joining releases")
         self._step("persons", self._persons)
@@ -96,8 +100,8 @@ class Laying:
                 counted = table.select(
                     sql.col(one.group).alias("label"),
                     sql.col(one.sensitive).alias("value"),
-                    sql.col(one.count).cast("long").alias("n"),
-                ).where("n > 0")
+                    sql.col(one.count).try_cast("long").alias("n"),
+                ).where("n is null or n > 0")
             label = sql.col("label").cast("string")
             parts.append(
                 counted.select(
@@ -196,7 +200,7 @@ class Laying:
 
         groups = self.read("tallies").groupBy("release", "g").agg(
             sql.sum("n").alias("n"), sql.count_distinct("label").alias("labels"),
-            sql.max(sql.col("label").isNull() | sql.col("value").isNull()).alias("gap"),
+            sql.max(sql.col("label").isNull() | sql.col("value").isNull() | sql.col("n").isNull()).alias("gap"),
         )  # fmt: skip
         told = groups.groupBy("release").agg(
             sql.max("labels").alias("labels"),
@@ -206,8 +210,11 @@ class Laying:
         for row in sorted(told.collect()):
             if row["gaps"]:
                 raise ReleaseError(
-                    f"{self.names[row['release']]}: {number_of(row['gaps'], 'group')} has an empty value."
+                    f"{self.names[row['release']]}: {number_of(row['gaps'], 'group')} with an empty value, or a count "
+                    "that is no whole number."
                 )
+        for r in {*range(len(self.releases))} - {row["release"] for row in told.collect()}:
+            raise ReleaseError(f"{self.names[r]} has no rows.")
         distinct = groups.select("g").distinct().count()
         if any(row["labels"] > 1 for row in told.collect()) or distinct != groups.count():
             raise ReleaseError("Two groups have the same number; name the groups in another way.")
