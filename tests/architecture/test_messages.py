@@ -90,6 +90,7 @@ KNOWN = {
     "criteria.published": {"own"},
     "criteria.risk": {"suppressed_cells"},
     "dp.account": {"noise.neighbours"},
+    "engines.cluster_release": {"here", "there"},  # kinds of columns
     "engines.processes": {"workers"},
     "inference.cluster.spread": {"text"},
     "inference.cluster.laying": {"many(of)", "many(off)", "self.names[r]", "kind"},
