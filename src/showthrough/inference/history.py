@@ -213,9 +213,10 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     noise = noisy_tables(releases, ties)
     member_ids = one_kind([own.ids for own in ties], "ids", names)
     told = [published_values(r) for r in releases]
-    further = [listed_values(reader.domain, "domain")] if reader.domain else []
-    further += [r.elsewhere for r in releases if r.elsewhere is not None]
-    tally_values = one_kind([*told, *further], "values", [*names, *["other values"] * len(further)])
+    further = [("the declared domain", listed_values(reader.domain, "domain"))] if reader.domain else []
+    further += [("other values", r.elsewhere) for r in releases if r.elsewhere is not None]
+    sources = [*zip(names, told, strict=True), *further]
+    tally_values = one_kind([values for _, values in sources], "values", [source for source, _ in sources])
     if reader.informed is not None:  # a part of a history may not publish what is known
         tally_values.append(spoken_of(reader.informed, tally_values[0].dtype))
     ids, id_codes = codes_of(member_ids)

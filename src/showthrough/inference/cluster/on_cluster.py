@@ -91,7 +91,7 @@ def _put_there(one: Any, folder: Path, k: int) -> ClusterRelease:
     """A release on the cluster; one that this process holds becomes one."""
     if isinstance(one, ClusterRelease):
         return one
-    if not isinstance(one, Release) or one.roles.id is None or one.form.name != "bucketized":
+    if not isinstance(one, Release) or one.roles.id is None or not one.form.publishes_ids:
         raise InputError(
             "Beside releases on a cluster stand bucketized releases with ids: persons are joined by their ids there."
         )
