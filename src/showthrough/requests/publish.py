@@ -39,6 +39,7 @@ from showthrough.requests.ledger import LedgerRequest
 from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
+from showthrough.table.frames import scalar
 from showthrough.table.hierarchy import Hierarchy
 
 CELLS = ("tight", "recursion")
@@ -389,5 +390,5 @@ def _remembered(ledger: Ledger, table: pl.DataFrame, id: str | None) -> list[Rel
     hidden, history = ledger.pseudonyms(), ledger.history()
     if hidden is None or id is None or id not in table.columns:
         return history
-    rename = back(table[id], hidden)
+    rename = back(scalar(table[id], f"The column {id}"), hidden)
     return [renamed_release(release, rename) for release in history]
