@@ -73,6 +73,19 @@ def test_reports_name_no_address(server, tmp_path, monkeypatch):
         assert not [word for word in (PASSWORD, quote(PASSWORD), server.home.name, "socket") if word in text]
 
 
+def test_publishing_prints_no_password(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = server.fresh()
+    pl.DataFrame({"pid": range(40), "age": range(40), "ill": list("abcd") * 10}).write_csv("t.csv")
+    run("ledger", "init", place)
+    asked = ("publish", "t.csv", "--id", "pid", "--sensitive", "ill", "--quasi", "age", "--k", "4", "--ledger", place)
+    assert run(*asked, "-o", "P1").err.startswith("Error: --policy is missing: the ledger's gate needs limits")
+    done = run(*asked, "--max-posterior", "0.9", "--strategy", "guarded", "-o", "P1", "--json", "told.json")
+    assert "recorded as published in postgresql://keeper@/" in done.out
+    for text in (done.out, done.err, (tmp_path / "told.json").read_text()):
+        assert not [word for word in (PASSWORD, quote(PASSWORD), server.home.name) if word in text]
+
+
 def old(place: str) -> None:
     """A ledger of version 1."""
     if "://" not in place:
@@ -269,6 +282,31 @@ def test_a_budget_that_is_no_number_is_not_known(ledger_with, epsilon):
     assert [e.told["together"]["known"] for e in ledger_with.log() if e.kind == "budget spent"] == [False]
     assert "budget spent" in run("ledger", "log", "--ledger", ledger_with.where).out
     assert ledger_with.verify()
+
+
+def test_noisy_releases_are_published_until_the_budget_is_spent(place, tmp_path, monkeypatch):
+    """Noise names nobody: a register says whom a reader knows, and by the third release the budget is over."""
+    monkeypatch.chdir(tmp_path)
+    table = pl.DataFrame({"pid": range(120), "sex": ["F", "M"] * 60, "ill": ["a", "b", "c", "d"] * 30})
+    table.write_csv("t.csv")
+    table.select("pid", "sex").write_csv("people.csv")
+    (tmp_path / "policy.toml").write_text("version = 1\n[block]\nepsilon = 1.2\n")
+    run("ledger", "init", place)
+    domain = ("--domain", "sex=F,M", "--domain", "ill=a,b,c,d")
+    roles = ("--id", "pid", "--sensitive", "ill", "--quasi", "sex", "--method", "dp-counts", "--epsilon", "0.5")
+    asked = ("publish", "t.csv", *roles, *domain, "--ledger", place, "--policy", "policy.toml")
+    refused = run(*asked, "-o", "N0")
+    assert (refused.code, "give a register" in refused.err, (tmp_path / "N0").exists()) == (2, True, False)
+    done = [run(*asked, "--register", "people.csv", "-o", f"N{k}") for k in (1, 2, 3)]
+    assert [one.code for one in done] == [0, 0, 1]
+    assert "ε = 1.5" in done[2].err
+    assert [(tmp_path / f"N{k}").exists() for k in (1, 2, 3)] == [True, True, False]
+    told = ("--exception", "board", "--owner", "ann", "--until", "2999-01-01", "--ledger", place)
+    assert run("ledger", "add", "N3", *told).code == 0
+    log = run("ledger", "log", "--ledger", place).out
+    assert [f"together ε = {e}, δ = 0" in log for e in ("0.5", "1", "1.5")] == [True] * 3
+    assert run(*asked, "--register", "people.csv", "-o", "N4").code == 1, "an exception excuses no more spending"
+    assert run("ledger", "verify", "--ledger", place).code == 0
 
 
 @pytest.fixture

@@ -126,11 +126,11 @@ def gate(
         except RecordedError as problem:  # a pipeline that runs again finds what it recorded
             if not problem.passed:
                 raise
-            say(problem.shareable)
+            say(f"{problem.shareable}{' No file was written.' * bool(targets.files())}")
             return
         deliver_audit(result, targets, quiet=quiet, raw=raw, gate=found.gate)
         if not quiet and targets.printed == "text":
-            show_gate(out(), found.gate, found.where)
+            show_gate(out(), found.gate)
             if not found.gate.recorded:
                 out().print(EXCEPTION, soft_wrap=True)
         conclude(result, interrupted=progress.satisfied, quiet=quiet)

@@ -86,7 +86,8 @@ class Hearing:
 class Gate:
     """What became of a candidate: whether it is ``recorded`` as published, and the ``event`` of the verdict.
 
-    ``how`` says whether the answer went on from what was kept of the history, or why not.
+    ``how`` says whether the answer went on from what was kept of the history, or why not; ``where`` is the ledger,
+    without a password.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Gate:
     event: int
     head: str
     how: str
+    where: str
 
     @property
     def before(self) -> Posterior | None:
@@ -225,7 +227,8 @@ def _recorded(
     event = recording.append(JUDGED, verdict)
     if passed:
         recording.add(candidate.release, {**told, "by": "gate", "verdict": event.number, **asked.how})
-    return Gate(str(told["name"]), str(decision.verdict), audit, passed, event.number, recording.memory.head, how)
+    memory, verdict_given = recording.memory, str(decision.verdict)
+    return Gate(str(told["name"]), verdict_given, audit, passed, event.number, memory.head, how, memory.where)
 
 
 def _figures(post: Posterior | None) -> dict[str, Any] | None:

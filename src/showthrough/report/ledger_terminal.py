@@ -81,7 +81,7 @@ def show_people(console: Console, people: pl.DataFrame) -> None:
     console.print(WordTable("Persons", [Column(c) for c in text.columns], text.rows()))
 
 
-def show_gate(console: Console, gate: Gate, where: str) -> None:
+def show_gate(console: Console, gate: Gate) -> None:
     """What became of the candidate, before and after, and what the ledger remembers."""
     told = gate.as_dict()
     before, after = told["before"], told["after"]
@@ -89,5 +89,5 @@ def show_gate(console: Console, gate: Gate, where: str) -> None:
         for key, what in (("certain", "certain"), ("at_least_90", "known with at least 90 %")):
             console.print(words(f"{what}: {many(before[key])} persons before, {many(after[key])} with {gate.name}"))
     recorded = "recorded as published" if gate.recorded else "not recorded as published"
-    console.print(words(f"{gate.name} is {recorded} in {where} (event {gate.event}; {gate.how})."), soft_wrap=True)
+    console.print(words(f"{gate.name} is {recorded} in {gate.where} (event {gate.event}; {gate.how})."), soft_wrap=True)
     console.print(words(f"Head of the log: {gate.head}"), soft_wrap=True)

@@ -54,7 +54,6 @@ class GateResult:
 
     gate: Gate
     told: AuditResult
-    where: str
 
 
 def run_gate(
@@ -84,8 +83,7 @@ def run_gate(
             register_file=_kept(request, register),
         )
         gate = ledger.judge(candidate, asked, told)
-        where = ledger.where
-    return GateResult(gate, finished(request, gate.audit, made, told), where)
+    return GateResult(gate, finished(request, gate.audit, made, told))
 
 
 def _kept(request: GateRequest, register: Register | None) -> bytes | None:

@@ -278,9 +278,9 @@ def _published(
     rules = read_policy(request.gate) if request.gate is not None else Rules(block=request.policy)
     parts = folders.read_parts(home)
     candidate = Parcel(replace(result.release, made=None), parts, parts)
-    asked = Hearing(
-        rules, changed=request.changed, seconds=request.seconds, **known_from(request.knowledge, request.prior)
-    )
+    people = request.past.people() if request.method == DP_COUNTS else None  # others know their persons by link or id
+    known = known_from(request.knowledge, request.prior)
+    asked = Hearing(rules, people, **known, changed=request.changed, seconds=request.seconds)
     with ledger.judging(candidate, asked, tell) as gate:
         result = replace(result, gate=gate, folder=result.folder if gate.recorded else None)
         if before_writing is not None:
