@@ -119,7 +119,10 @@ def _gate(place: str, which: int, door: int) -> int:
 
 
 def killed(places: Callable[[], str], rounds: int, seed: int) -> Counter[str]:
-    """Gates and additions that are killed at a random moment; the ledger is as before or as after, and goes on."""
+    """Gates and additions that are killed at a random moment, every other one while it writes.
+
+    The ledger is as before or as after, and goes on.
+    """
     rng, found = random.Random(seed), Counter[str]()
     place, before, longest = "", None, 0.3
     for number in range(rounds):
@@ -128,13 +131,20 @@ def killed(places: Callable[[], str], rounds: int, seed: int) -> Counter[str]:
             assert asked(partial(_begun, place)) is True
             before = asked(partial(_history, place))
             began = time.monotonic()
-            assert done(fork(partial(_next, place, "first", seed - 1, adds=False))) == 0
+            assert done(fork(partial(_next, place, "first", seed + 10**6, adds=False))) == 0
             longest = time.monotonic() - began
             before = asked(partial(_history, place))
         adds, name = rng.random() < 0.3, f"R{number}"
-        child = fork(partial(_next, place, name, seed + number, adds=adds))
-        time.sleep(longest * (rng.random() * 1.1 if rng.random() < 0.4 else 0.7 + 0.5 * rng.random()))  # often late
+        end, begin = os.pipe()
+        child = fork(partial(_next, place, name, seed + number, adds=adds, writes=begin))
+        os.close(begin)
+        if number % 2:
+            os.read(end, 1)  # it writes now
+            time.sleep(rng.random() * 0.03)
+        else:
+            time.sleep(longest * (rng.random() * 1.1 if rng.random() < 0.4 else 0.7 + 0.5 * rng.random()))  # often late
         os.kill(child, signal.SIGKILL)
+        os.close(end)
         code = done(child)
         state = asked(partial(_history, place))
         assert before is not None
@@ -147,20 +157,29 @@ def killed(places: Callable[[], str], rounds: int, seed: int) -> Counter[str]:
             assert state["prints"][:-1] == before["prints"]
             found["as after"] += 1
         found["ended by itself"] += code == 0
+        found["killed while it wrote"] += code < 0 and bool(number % 2)
         before = state
     return found
 
 
-def _next(place: str, name: str, seed: int, *, adds: bool) -> int:
+def _next(place: str, name: str, seed: int, *, adds: bool, writes: int | None = None) -> int:
     from tests.ledger.cases import PERMISSIVE, random_release
 
     candidate = random_release(random.Random(seed), name)
     with st.Ledger.open(place) as ledger:
+        if writes is not None:
+            ledger._store.database.run = partial(_telling, ledger._store.database.run, writes)
         if adds:
             ledger.add(candidate)
         else:
             assert ledger.gate(candidate, policy=PERMISSIVE).verdict == "pass"
     return 0
+
+
+def _telling(run: Callable[..., Any], writes: int, statement: str, values: Any = ()) -> Any:
+    if statement.startswith("INSERT"):
+        os.write(writes, b"x")
+    return run(statement, values)
 
 
 def full(home: Path, rounds: int, seed: int, *, fills: bool) -> Counter[str]:
@@ -175,7 +194,7 @@ def full(home: Path, rounds: int, seed: int, *, fills: bool) -> Counter[str]:
     for number in range(-1, rounds):  # the first one measures what it takes
         filler.unlink(missing_ok=True)
         shutil.copyfile(original, place)
-        room = rng.randrange(int(1.3 * needed) + 1) if number >= 0 else None
+        room = rng.randrange(int(1.5 * needed) + 1) if number >= 0 else None
         if fills and room is not None:
             _fill(filler, room)
         code, said = _told(partial(_large, str(place), None if fills else room))
@@ -184,7 +203,7 @@ def full(home: Path, rounds: int, seed: int, *, fills: bool) -> Counter[str]:
         assert state["holds"], state["faults"]
         if number < 0:
             assert code == 0, said
-            needed = 2 * (os.path.getsize(place) - os.path.getsize(original))  # the journal too
+            needed = 2 * (os.path.getsize(place) - os.path.getsize(original)) + 2**15  # the journal too
         elif code == 0:
             assert state["names"] == [*before["names"], "large"], state
             found["there was room"] += 1
