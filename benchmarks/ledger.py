@@ -3,6 +3,7 @@
     python -m benchmarks.ledger at-once [--rounds 200]      two gates at the same moment, on SQLite and PostgreSQL
     python -m benchmarks.ledger killed [--rounds 200]       kill -9 at random moments, on both
     python -m benchmarks.ledger manipulated [--rounds 10000]   bytes and rows of a ledger changed: what `verify` sees
+    python -m benchmarks.ledger full [--rounds 200] [--small FOLDER]   gates without room; FOLDER is on a small file system
     python -m benchmarks.ledger gate                        the gate of the 21st release beside `extend` in memory
     python -m benchmarks.ledger many [--rounds 1000]        opening and reading a ledger with so many releases
     python -m benchmarks.ledger contents                    contents in rows beside contents in files
@@ -31,16 +32,18 @@ import numpy as np
 import polars as pl
 
 import showthrough as st
+from benchmarks import ledger_spoiling as spoiling
 from benchmarks import ledger_trials as trials
 
 
 def main() -> None:
     """Run one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["at-once", "killed", "manipulated", "gate", "many", "contents"])
+    parser.add_argument("what", choices=["at-once", "killed", "full", "manipulated", "gate", "many", "contents"])
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    parser.add_argument("--small", metavar="FOLDER", type=Path)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a server that was started is ended too
     if given.what in ("at-once", "killed"):
@@ -51,9 +54,12 @@ def main() -> None:
                 work = trials.at_once if given.what == "at-once" else partial(trials.killed, seed=given.seed)
                 _print(f"{given.what} on {database}", work(places, rounds), began)
     elif given.what == "manipulated":
+        manipulated(given.rounds, given.seed, given.only)
+    elif given.what == "full":
         began = time.monotonic()
-        with tempfile.TemporaryDirectory() as home:
-            _print("manipulated", trials.manipulated(Path(home), given.rounds or 10_000, given.seed), began)
+        with tempfile.TemporaryDirectory(dir=given.small) as home:
+            fills = given.small is not None
+            _print("full", trials.full(Path(home), given.rounds or 200, given.seed, fills=fills), began)
     elif given.what == "gate":
         for name, made in (("safe groups", _lasting), ("everybody mixed", _mixed)):
             gate_beside_extend(name, made())
@@ -61,6 +67,21 @@ def main() -> None:
         many(given.rounds or 1000)
     else:
         contents()
+
+
+def manipulated(rounds: int | None, seed: int, only: str | None) -> None:
+    """A ledger in a file, and one in PostgreSQL, where bytes of files are the server's."""
+    if only != "postgresql":
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as home:
+            found = spoiling.manipulated(Path(home), rounds or 10_000, seed)
+        _print("manipulated on sqlite", found, began)
+    if only != "sqlite":
+        from tests.ledger.server import running
+
+        began = time.monotonic()
+        with running() as server:
+            _print("manipulated on postgresql", spoiling.manipulated_rows(server, rounds or 1000, seed), began)
 
 
 @contextmanager

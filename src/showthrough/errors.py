@@ -82,11 +82,11 @@ class LedgerError(FileError):
 class RecordedError(LedgerError):
     """A release that the ledger holds already, as ``name`` since event ``number``; it is not recorded twice.
 
-    ``passed`` is the fingerprint of the policy that let it pass, if a gate did. Of several that were to be recorded
-    it is the one ``at`` this place.
+    ``passed`` says whether a gate let it pass that was asked the same. Of several that were to be recorded it is the
+    one ``at`` this place.
     """
 
-    def __init__(self, message: str, *, name: str, number: int, passed: str | None = None) -> None:
+    def __init__(self, message: str, *, name: str, number: int, passed: bool = False) -> None:
         super().__init__(message)
         self.name, self.number, self.passed, self.at = name, number, passed, 0
 

@@ -126,7 +126,7 @@ KNOWN = {
     "knowledge.mining": {"given", "least"},
     "knowledge.prior": {"text"},
     "knowledge.statement": {"why"},
-    "ledger.memory": {"same.event.number"},
+    "ledger.memory": {"event.number", "same.event.number"},
     "ledger.recording": {"judged.number"},
     "ledger.store": {"why", "wait:g"},
     "measuring.queries": {"workload.dimensions"},

@@ -24,7 +24,7 @@ ALLOWED = {
     "experiments.fetching": {"http.client", "urllib.error", "urllib.request"},  # showthrough data fetch
     "cli.interrupts": {"socket"},  # a pair inside the process, which signals wake
     "engines.reaching": {"socket"},  # the master of the cluster that the caller names
-    "ledger.postgres_store": {"psycopg", "urllib.parse"},  # the database that the address of a ledger names
+    "ledger.postgres_store": {"psycopg"},  # the database that the address of a ledger names
     "ledger.sqlite_store": {"urllib.parse"},  # texts alone
     "report.sarif": {"urllib.parse"},  # texts alone
 }

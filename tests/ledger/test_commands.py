@@ -76,6 +76,7 @@ def test_a_pipeline_that_runs_again_passes_again(home):
     again = run(*asked)
     assert (again.code, again.out) == (0, "")
     assert "nothing was recorded" in again.err
+    assert run(*asked, "-o", "page.html").err.endswith("nothing was recorded. No file was written.\n")
     assert run("gate", "safe.csv", *ROLES, "--certain", "5").code == 2, "another policy has not let it pass"
 
 

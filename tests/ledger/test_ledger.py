@@ -269,7 +269,7 @@ def test_registers_are_referred_to_by_their_hash(ledger):
 def test_an_older_ledger_opens_and_is_brought_forward(place):
     from showthrough.ledger import schema
     from showthrough.ledger.events import next_event
-    from showthrough.ledger.memory import CREATED
+    from showthrough.ledger.shapes import CREATED
 
     if "://" not in place:
         from showthrough.ledger.sqlite_store import fresh

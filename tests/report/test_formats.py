@@ -129,3 +129,10 @@ def test_origins_tell_no_folders(tmp_path):
     command = made.by(["showthrough", "audit", str(home / "a.csv"), "--hierarchy", f"zip={home}/z.csv"]).command
     assert command == "showthrough audit a.csv --hierarchy zip=z.csv"
     assert without_folders("C:\\secret\\a.csv") == "a.csv"
+    for address in (
+        "postgresql://u:secret@h",
+        "postgresql://h/d?password=secret",
+        "postgresql://u:se=cret@h/d?x=secret",
+    ):
+        assert without_folders(address) == "postgresql://…"
+        assert without_folders(f"--ledger={address}") == "--ledger=postgresql://…"

@@ -35,6 +35,7 @@ _OPTIONS = {
     "suppression_limit": "suppress",
     "limits": "coding",
     "source": "from",
+    "gate": "policy",
     "plot": "output",
 }
 """Options that are not called as their parameters are."""

@@ -92,7 +92,7 @@ def gate(
         from showthrough.cli.output import Targets, conclude, deliver_audit
         from showthrough.cli.writing import as_started, check_targets
         from showthrough.report.ledger_terminal import show_gate
-        from showthrough.requests.gate import GateRequest, policy_of, run_gate
+        from showthrough.requests.gate import GateRequest, run_gate
 
         limits = {
             "certain": certain, "max_posterior": max_posterior, "over_posterior": number(over_posterior),
@@ -124,13 +124,13 @@ def gate(
                 result = result.with_glance(progress) if targets.printed == "text" and not quiet else result
                 result = result.with_page(progress) if output is not None else result
         except RecordedError as problem:  # a pipeline that runs again finds what it recorded
-            if problem.passed != policy_of(request):
+            if not problem.passed:
                 raise
-            say(problem.shareable)
+            say(f"{problem.shareable}{' No file was written.' * bool(targets.files())}")
             return
         deliver_audit(result, targets, quiet=quiet, raw=raw, gate=found.gate)
         if not quiet and targets.printed == "text":
-            show_gate(out(), found.gate, found.where)
+            show_gate(out(), found.gate)
             if not found.gate.recorded:
                 out().print(EXCEPTION, soft_wrap=True)
         conclude(result, interrupted=progress.satisfied, quiet=quiet)

@@ -92,7 +92,11 @@ def publish(
     key_file: options.KeyFile = None,
     wait: options.Wait = 600.0,
     register: Annotated[
-        Optional[Path], typer.Option(help="Who is in earlier releases without ids: ids and exact quasi-identifiers.")
+        Optional[Path],
+        typer.Option(
+            help="Who is in earlier releases without ids: ids and exact quasi-identifiers. With --ledger and noise: "
+            "whom readers know.",
+        ),
     ] = None,
     strategy: Annotated[
         str, typer.Option(help="independent, history-guided, m-invariance or guarded.")
@@ -268,7 +272,7 @@ def publish(
         if shown and (result.gate is None or result.gate.recorded):
             show_link(result)
         if result.gate is not None and shown:
-            show_gate(out(), result.gate, str(ledger))
+            show_gate(out(), result.gate)
         content = replace(result.content(), made=as_started(result.made))
         give_json(json, content.as_json(), private=audience == "internal")
         if quiet:

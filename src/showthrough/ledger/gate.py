@@ -16,12 +16,13 @@ from showthrough.errors import ContradictionError
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior
 from showthrough.inference.resuming import kept, resumable, resumed
+from showthrough.knowledge.prior import Prior
 from showthrough.knowledge.statement import Statement
 from showthrough.ledger import parcel as parcels
 from showthrough.ledger.events import sha256
-from showthrough.ledger.memory import AUDITED, JUDGED
 from showthrough.ledger.parcel import Parcel
 from showthrough.ledger.recording import Recording, spends
+from showthrough.ledger.shapes import AUDITED, JUDGED
 from showthrough.policy.decision import Verdict
 from showthrough.policy.rules import Rules
 from showthrough.progress import Progress
@@ -62,15 +63,31 @@ class Hearing:
 
     @property
     def plain(self) -> bool:
-        """Whether the reader has nothing but the releases."""
-        return not any(given is not None and given != [] and given is not False for given in self.beside.values())
+        """Whether the reader has nothing but the releases, and nobody told whose value changed."""
+        told = any(given is not None and given != [] and given is not False for given in self.beside.values())
+        return not told and not Changed.of(self.changed).told
+
+    @property
+    def how(self) -> dict[str, str]:
+        """Fingerprints of the policy and of all else that a verdict depends on, by which the same question is known."""
+        changed = Changed.of(self.changed)
+        told = sorted((str(id), list(cuts)) for id, cuts in changed.told.items())
+        reader = {
+            "register": None if self.register is None else self.register.fingerprint(),
+            "knowledge": sorted(str(said) for said in self.knowledge),
+            "prior": None if self.prior is None else Prior.of(self.prior).fingerprint(),
+            "elastic": self.elastic, "changed": [changed.otherwise, *told], "contradictions": self.contradictions,
+            "links": self.membership is not None,
+        }  # fmt: skip
+        return {"policy": fingerprint(self.rules.to_toml()), "reader": fingerprint(reader)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gate:
     """What became of a candidate: whether it is ``recorded`` as published, and the ``event`` of the verdict.
 
-    ``how`` says whether the answer went on from what was kept of the history, or why not.
+    ``how`` says whether the answer went on from what was kept of the history, or why not; ``where`` is the ledger,
+    without a password.
     """
 
     name: str
@@ -80,6 +97,7 @@ class Gate:
     event: int
     head: str
     how: str
+    where: str
 
     @property
     def before(self) -> Posterior | None:
@@ -104,7 +122,7 @@ class Gate:
 def judged(recording: Recording, candidate: Parcel, asked: Hearing, progress: Progress) -> Gate:
     """Judge a candidate and record what came of it; inside a transaction that nobody else can write in."""
     memory, session = recording.memory, recording.session
-    memory.refuse_recorded(candidate.release.name, candidate.release.fingerprint())
+    memory.refuse_recorded(candidate.release.name, candidate.release.fingerprint(), asked.how)
     progress.stage("reading the ledger")
     history = [parcels.read(session, r.told, where=memory.where) for r in memory.history]
     before, after, how = _posteriors(recording, history, candidate.release, asked, progress)
@@ -128,7 +146,7 @@ def _posteriors(
     if asked.membership is not None:
         everything["membership"] = asked.membership(every)
     if not asked.plain:
-        return None, infer(every, **everything), "solved anew: the reader has more than the releases"
+        return None, infer(every, **everything), "solved anew: more is known than the releases"
     try:
         before, how = _before(recording, history, **given)
         if before is None:
@@ -174,7 +192,6 @@ def _recorded(
     passed = decision.verdict is Verdict.PASS
     told = candidate.kept(recording.session)
     history = [r.event.number for r in recording.memory.history]
-    policy = policy_fingerprint(asked.rules)
     certificate = audit.posterior.certificate
     body: dict[str, Any] = {
         "candidate": told["fingerprint"],
@@ -192,16 +209,16 @@ def _recorded(
     worth = audit.posterior if passed else before if how != CONTINUED else None
     if worth is not None and resumable(worth):
         content = kept(worth)
-        recording.session.put_state(content)
-        numbers = [*history, recording.next_number + 2] if passed else history  # after the audit and the verdict
-        body["posterior"] = {"sha256": sha256(content), "releases": numbers}
+        if recording.session.put_state(content):
+            numbers = [*history, recording.next_number + 2] if passed else history  # after the audit and the verdict
+            body["posterior"] = {"sha256": sha256(content), "releases": numbers}
     made = recording.append(AUDITED, body)
     verdict = {
         "candidate": told,
         "audit": made.number,
         "verdict": str(decision.verdict),
         "said": decision.said,
-        "policy": policy,
+        **asked.how,
         "reasons": [
             {"rule": r.rule, "severity": r.severity, "outcome": r.outcome, "persons": r.persons, "release": r.release}
             for r in decision.reasons
@@ -209,13 +226,9 @@ def _recorded(
     }
     event = recording.append(JUDGED, verdict)
     if passed:
-        recording.add(candidate.release, {**told, "by": "gate", "verdict": event.number, "policy": policy})
-    return Gate(str(told["name"]), str(decision.verdict), audit, passed, event.number, recording.memory.head, how)
-
-
-def policy_fingerprint(rules: Rules) -> str:
-    """By which it is seen that a release was judged by the same rules."""
-    return fingerprint(rules.to_toml())
+        recording.add(candidate.release, {**told, "by": "gate", "verdict": event.number, **asked.how})
+    memory, verdict_given = recording.memory, str(decision.verdict)
+    return Gate(str(told["name"]), verdict_given, audit, passed, event.number, memory.head, how, memory.where)
 
 
 def _figures(post: Posterior | None) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -24,10 +25,11 @@ from showthrough.ledger import postgres_store, pseudonyms, sqlite_store
 from showthrough.ledger.events import Event, next_event
 from showthrough.ledger.exporting import export
 from showthrough.ledger.gate import Gate, Hearing
-from showthrough.ledger.memory import CREATED, Memory, Recorded
+from showthrough.ledger.memory import Memory, Recorded
 from showthrough.ledger.parcel import Parcel
 from showthrough.ledger.pseudonyms import Pseudonyms
 from showthrough.ledger.recording import Recording, together, told_day, told_text
+from showthrough.ledger.shapes import CREATED
 from showthrough.ledger.store import WAIT, Database, Session, Store, Tell
 from showthrough.ledger.verifying import Verification, verify
 from showthrough.numerals import number_of
@@ -38,6 +40,9 @@ from showthrough.release.release import Release
 from showthrough.table.plain import plain
 
 _SCHEMES = ("postgresql", "postgres")
+_SETTINGS = re.compile(
+    r"postgres(ql)?:|(\w+\s*=.*\b)?(password|passfile|dbname)\s*=", re.IGNORECASE
+)  # as libpq takes them
 
 
 class Ledger:
@@ -353,10 +358,10 @@ def open_store(where: str | os.PathLike[str]) -> Store:
 
 def _address(where: str | os.PathLike[str]) -> str | None:
     """The address of a database on a server; None for a file."""
-    text = os.fspath(where)
-    scheme, mark, _ = text.partition("://") if isinstance(text, str) else ("", "", "")
-    if not mark:
-        return None
-    if scheme.lower() in _SCHEMES:
+    text = os.fsdecode(where)
+    scheme, mark, _ = text.partition("://")
+    if scheme in _SCHEMES and mark:
         return text
+    if not mark and not _SETTINGS.match(text):
+        return None
     raise LedgerError("A ledger is a SQLite file or a database at postgresql://…: this address begins otherwise.")

@@ -9,17 +9,10 @@ from typing import Any
 
 from showthrough.errors import LedgerError, RecordedError
 from showthrough.ledger.events import BEGINNING, Event, broken
+from showthrough.ledger.shapes import ADDED, AUDITED, CREATED, EXCEPTED, JUDGED, WITHDRAWN, understood
 from showthrough.policy.policy import BUDGET
 from showthrough.policy.rules import PolicyException
 from showthrough.said import private
-
-CREATED = "ledger created"
-ADDED = "release added"
-AUDITED = "audit made"
-JUDGED = "verdict given"
-EXCEPTED = "exception granted"
-WITHDRAWN = "release withdrawn"
-SPENT = "budget spent"
 
 
 @dataclass(frozen=True)
@@ -70,6 +63,12 @@ class Memory:
             raise LedgerError(f"{where} cannot be trusted: {fault.said} showthrough ledger verify tells more.")
         if not events or events[0].kind != CREATED:
             raise LedgerError(f"{where} cannot be trusted: it does not begin with its own creation.")
+        event = next((event for event in events if not understood(event)), None)
+        if event is not None:
+            raise LedgerError(
+                f"{where} cannot be trusted: Event {event.number} does not say what such an event says, so another "
+                "program wrote it."
+            )
         found = cls(where, list(events))
         for event in events[1:]:
             found._take(event)
@@ -109,7 +108,7 @@ class Memory:
     @property
     def posterior(self) -> Mapping[str, Any] | None:
         """What was said last of the posterior that is kept: its hash, and the events of its releases."""
-        told = (event.told.get("posterior") for event in reversed(self.events))
+        told = (event.told.get("posterior") for event in reversed(self.events) if event.kind == AUDITED)
         return next((one for one in told if one), None)
 
     def named(self, name: str) -> Recorded:
@@ -138,8 +137,11 @@ class Memory:
         last = next(own, None)
         return None if last is None or last.told["verdict"] == "pass" else last
 
-    def refuse_recorded(self, name: str, fingerprint: str) -> None:
-        """The same release is not recorded twice, and another one of the same name not at all."""
+    def refuse_recorded(self, name: str, fingerprint: str, how: Mapping[str, str] | None = None) -> None:
+        """The same release is not recorded twice, and another one of the same name not at all.
+
+        ``how`` is what the gate is asked: whether it let the same release pass by the same rules is told.
+        """
         same = next((r for r in self.history if r.told["fingerprint"] == fingerprint), None)
         if same is not None:
             raise RecordedError(
@@ -147,7 +149,7 @@ class Memory:
                 "recorded.",
                 name=same.name,
                 number=same.event.number,
-                passed=same.told.get("policy"),
+                passed=bool(how) and all(same.told.get(key) == own for key, own in (how or {}).items()),
             )
         if any(r.name == name for r in self.releases):
             raise LedgerError(

@@ -6,21 +6,28 @@ an advisory lock that ends with the transaction, and with the connection if the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from showthrough.errors import LedgerError
 from showthrough.ledger.events import Event
-from showthrough.ledger.schema import KEPT, TABLES, WITH_STATES, steps, triggers
+from showthrough.ledger.schema import KEPT, REFUSING, TABLES, WITH_STATES, steps, triggers
 from showthrough.ledger.store import Fetched, Session, lost, not_written
 
+_TIMEOUTS = "'idle_in_transaction_session_timeout', 'statement_timeout', 'transaction_timeout'"  # a gate takes its time
 _LOCK = 0x73686F777468726F  # the name of the lock, a number: "showthro"
 _REFUSED = ("28000", "28P01")
 _NO_PERMISSION = "42501"
 _FULL = ("53100", "53200", "53400")
 _EXISTS = ("42P06", "42P07")
 _SECONDS = 15  # for a server that does not answer
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_HOST = r"(?:[\w.%-]*|\[[\da-fA-F:.]+\])(?::\d*)?"
+_PRINTABLE = re.compile(
+    rf"(?P<scheme>\w+)://(?:(?P<user>[\w.%+-]*)(?::[^\s/?#@]*)?(?P<at>@))?(?P<hosts>{_HOST}(?:,{_HOST})*)"
+    r"(?P<database>/[^\s/?#@]*)?(?:\?[^\s#@]*)?"
+)
 
 
 def _driver() -> Any:
@@ -37,9 +44,10 @@ def create(address: str, first: Event) -> None:
     """Make the tables of a ledger, all or none."""
     database = PostgresDatabase(address)
     try:
+        if not database.begin(writing=True):
+            raise lost(database.where, "another command makes a ledger there")
         if database.version() is not None:
             raise LedgerError(f"{database.where} holds a ledger already: nothing was done.")
-        database.begin(writing=True)
         for statement in steps("postgresql", 0):
             database.run(statement)
         Session(database).append(first)
@@ -57,7 +65,9 @@ class PostgresDatabase:
         self._psycopg = _driver()
         self.where = without_password(address)
         try:
-            self._connection = self._psycopg.connect(address, autocommit=True, connect_timeout=_SECONDS)
+            self._connection = self._psycopg.connect(
+                address, autocommit=True, connect_timeout=_SECONDS, prepare_threshold=None
+            )  # nothing is prepared: a pooler may give the next transaction another server process
         except self._psycopg.Error as problem:
             raise self._unreachable(problem) from None
         except (ValueError, UnicodeError):
@@ -68,7 +78,7 @@ class PostgresDatabase:
         try:
             with self._connection.cursor(binary=True) as cursor:
                 if values:
-                    cursor.execute(cast(Any, statement.replace("?", "%s")), values)
+                    cursor.execute(cast(Any, statement.replace("%", "%%").replace("?", "%s")), values)
                 else:
                     cursor.execute(cast(Any, statement))
                 return list(cursor.fetchall()) if cursor.description else []
@@ -80,7 +90,8 @@ class PostgresDatabase:
         if not writing:
             self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             return True
-        self.run("BEGIN")  # each statement sees what others have committed by then
+        self.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")  # each statement sees what others have committed
+        self.run(f"SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN ({_TIMEOUTS})")
         if self.run("SELECT pg_try_advisory_xact_lock(?)", (_LOCK,))[0][0]:
             return True
         self.undo()
@@ -107,16 +118,19 @@ class PostgresDatabase:
         return None if found is None else int(found)
 
     def faults(self, version: int) -> list[str]:
-        """Tables that are none, and triggers that are missing or asleep."""
+        """Tables that are none or have rows elsewhere, and triggers that are missing, asleep or do something else."""
         shown = [t for t in TABLES if t in KEPT or version >= WITH_STATES]
         tables = self.run(
             "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE n.nspname = 'showthrough' AND c.relkind = 'r' AND NOT c.relrowsecurity AND NOT c.relhasrules"
+            "WHERE n.nspname = 'showthrough' AND c.relkind = 'r' AND NOT c.relrowsecurity AND NOT c.relhasrules "
+            "AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE c.oid IN (i.inhparent, i.inhrelid))"
         )
         awake = self.run(
             "SELECT t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n "
             "ON n.oid = c.relnamespace JOIN pg_proc p ON p.oid = t.tgfoid WHERE n.nspname = 'showthrough' "
-            "AND t.tgenabled IN ('O', 'A') AND p.proname = 'refuse' AND p.prosrc LIKE '%RAISE EXCEPTION%'"
+            "AND t.tgenabled IN ('O', 'A') AND t.tgtype IN (27, 34) AND t.tgqual IS NULL AND t.tgattr = '' "
+            "AND t.tgname LIKE c.relname || '_no_%' AND p.proname = 'refuse' AND p.prosrc = ?",
+            (REFUSING,),
         )
         found = []
         if {str(row[0]) for row in tables} != set(shown):
@@ -130,14 +144,18 @@ class PostgresDatabase:
         self._connection.close()
 
     def _unreachable(self, problem: Exception) -> LedgerError:
-        told = str(problem)
-        if "password" in told or "authentication" in told or "role " in told:
+        told = _QUOTED.sub("", str(problem))  # names of hosts, users and databases may hold any word
+        if any(words in told for words in ("password", "authentication", "role  does not", "pg_hba")):
             return LedgerError(f"{self.where} refuses the user or the password: check both.")
-        if "does not exist" in told:
+        if "database  does not" in told:
             return LedgerError(f"{self.where}: there is no such database on this server.")
-        if "invalid" in told:
+        if "too many" in told or "remaining connection slots" in told:
+            return LedgerError(f"{self.where} takes no more connections now: try again later.")
+        if isinstance(problem, self._psycopg.ProgrammingError) or ": invalid " in told:
             return LedgerError(f"{self.where} is no address of a PostgreSQL database.")
-        return LedgerError(f"{self.where} cannot be reached: check host and port, and that the server runs.")
+        return LedgerError(
+            f"{self.where} cannot be reached: check host and port, that the server runs, and that it lets this user in."
+        )
 
     def _sentence(self, problem: Any) -> LedgerError:
         state = str(getattr(problem, "sqlstate", None) or "")
@@ -157,11 +175,8 @@ class PostgresDatabase:
 
 
 def without_password(address: str) -> str:
-    """The address as it may be printed."""
-    try:
-        parts = urlsplit(address)
-        host = parts.netloc.rpartition("@")[2]
-        user = "" if parts.username is None else f"{parts.username}@"
-        return f"{parts.scheme}://{user}{host}{parts.path}"
-    except ValueError:
-        return "The address"
+    """The address as it may be printed; of one that is not quite an address only the scheme, lest it be a password."""
+    found = _PRINTABLE.fullmatch(address)
+    if found is None:
+        return f"{address.partition('://')[0]}://…"
+    return "{scheme}://{user}{at}{hosts}{database}".format(**found.groupdict(default=""))

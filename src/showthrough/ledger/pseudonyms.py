@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from showthrough.errors import FileError, LedgerError
+from showthrough.errors import FileError, InputError, LedgerError
 from showthrough.ledger.parcel import Parcel
 from showthrough.register.register import Register
 from showthrough.release import folder
@@ -36,7 +36,11 @@ class Pseudonyms:
     key: bytes
 
     def __call__(self, ids: pl.Series) -> pl.Series:
-        """Ids as their hashes, as text; empty ones stay empty."""
+        """Ids as their hashes, as text; empty ones stay empty.
+
+        Hashes do not show that two ids are nearly the same, so what would be told of such ids is refused before.
+        """
+        _refuse_unlike(ids)
         told = [None if one is None else self.of(one) for one in ids.cast(pl.String).to_list()]
         return pl.Series(ids.name, told, dtype=pl.String)
 
@@ -47,6 +51,15 @@ class Pseudonyms:
     def mark(self, ledger: str) -> str:
         """By which a ledger knows the key again, without holding it."""
         return hmac.digest(self.key, _SIGN + ledger.encode(), "sha256").hex()
+
+
+def _refuse_unlike(ids: pl.Series) -> None:
+    """Ids that another release may well write in another way: with blanks around them, or as another type."""
+    if ids.dtype not in (pl.String, pl.Int64):
+        raise InputError(f"Ids that are hashed are texts or whole numbers, not {ids.dtype}: make them so.")
+    text = ids.cast(pl.String)
+    if (text != text.str.strip_chars()).any():
+        raise InputError("Some ids have blanks around them: trim them, or their hashes count as other persons.")
 
 
 def key_from(file: str | os.PathLike[str] | None) -> bytes | None:

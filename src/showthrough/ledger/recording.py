@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from showthrough.dp.account import Account
 from showthrough.errors import InputError, LedgerError, ParameterError
 from showthrough.ledger.events import Event, next_event
-from showthrough.ledger.memory import ADDED, EXCEPTED, SPENT, WITHDRAWN, Memory
+from showthrough.ledger.memory import Memory
 from showthrough.ledger.parcel import Parcel, read
+from showthrough.ledger.shapes import ADDED, EXCEPTED, SPENT, WITHDRAWN
 from showthrough.ledger.store import Session
 from showthrough.release.release import Release
 from showthrough.table.plain import plain
@@ -102,7 +104,12 @@ def together(releases: list[Release]) -> dict[str, Any]:
         spent = Account.of(noisy).spent() if noisy else None
     except InputError as problem:
         return {"known": False, "why": problem.shareable, "releases": len(noisy) + len(declared)}
-    more = {name: sum(_number(r.parameters.get(name)) for r in declared) for name in ("epsilon", "delta")}
+    usual = {"epsilon": None, "delta": 0}
+    own = {name: [_number(r.parameters.get(name, given)) for r in declared] for name, given in usual.items()}
+    if None in (*own["epsilon"], *own["delta"]):
+        why = "A release declares to be differentially private, but not by how much."
+        return {"known": False, "why": why, "releases": len(noisy) + len(declared)}
+    more = {name: math.fsum(one or 0.0 for one in told) for name, told in own.items()}
     return {
         "known": True,
         "releases": len(noisy) + len(declared),
@@ -112,8 +119,9 @@ def together(releases: list[Release]) -> dict[str, Any]:
     }
 
 
-def _number(given: Any) -> float:
-    return float(given) if isinstance(given, (int, float)) and not isinstance(given, bool) else 0.0
+def _number(given: Any) -> float | None:
+    good = isinstance(given, (int, float)) and not isinstance(given, bool) and 0 <= given < math.inf
+    return float(given) if good else None
 
 
 def told_text(name: str, given: Any) -> str:

@@ -27,8 +27,8 @@ _LITE_TRIGGERS = [
     for table in KEPT
     for what in ("UPDATE", "DELETE")
 ]
-_POST_FUNCTION = f"""CREATE FUNCTION showthrough.refuse() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"""
+REFUSING = f" BEGIN RAISE EXCEPTION '{_REFUSAL}'; END "
+_POST_FUNCTION = f"CREATE FUNCTION showthrough.refuse() RETURNS trigger LANGUAGE plpgsql AS $${REFUSING}$$"
 _POST_TRIGGERS = [
     f"CREATE TRIGGER {table}_no_{what.split()[0].lower()} BEFORE {what} ON showthrough.{table} "
     f"FOR EACH {'STATEMENT' if what == 'TRUNCATE' else 'ROW'} EXECUTE FUNCTION showthrough.refuse()"

@@ -14,6 +14,7 @@ from showthrough.storage.outcome import interruptions_wait, record
 
 WAIT = 600.0  # seconds for others who write, if nobody says otherwise
 _PAUSE = 0.05
+LARGEST = 400 * 2**20  # bytes of a state; PostgreSQL takes rows up to 1 GB, and no text is as short as its bytes
 
 Fetched = tuple[Any, ...]
 Tell = Callable[[str], None]
@@ -106,10 +107,13 @@ class Session:
         states = self._run(f"SELECT place FROM {self._states}") if self._states else []
         return odd or any(row[0] != 1 for row in states)
 
-    def put_state(self, content: bytes) -> None:
-        """Keep it instead of the earlier one."""
+    def put_state(self, content: bytes) -> bool:
+        """Keep it instead of the earlier one; False if it is too large for a row."""
+        if len(content) > LARGEST:
+            return False
         self._run(f"DELETE FROM {self._states} WHERE place = 1")
         self._run(f"INSERT INTO {self._states} (place, bytes) VALUES (1, ?)", (content,))
+        return True
 
 
 class Store:
@@ -141,6 +145,7 @@ class Store:
         """
         self._begin(writing=True, wait=wait, tell=tell)
         try:
+            self.version = _known_version(self.database)  # others may have brought it forward since it was opened
             if self.version < VERSION:
                 for statement in steps(self.database.kind, self.version):
                     self.database.run(statement)

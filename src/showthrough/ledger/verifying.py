@@ -8,9 +8,10 @@ from typing import Any
 
 from showthrough.errors import LedgerError, ShowthroughError
 from showthrough.ledger.events import BEGINNING, Event, broken, sha256, turned_back
-from showthrough.ledger.memory import ADDED, JUDGED, Memory
+from showthrough.ledger.memory import Memory
 from showthrough.ledger.parcel import read
 from showthrough.ledger.schema import table
+from showthrough.ledger.shapes import ADDED, AUDITED, JUDGED
 from showthrough.ledger.store import Session, Store
 from showthrough.numerals import number_of
 from showthrough.progress import Progress
@@ -109,7 +110,8 @@ def named_contents(events: Iterable[Event]) -> dict[str, tuple[int, str]]:
         own = [] if told is None else [*told["parts"].values(), told["link"]]
         if told is not None and told["published_kept"]:
             own += [one["sha256"] for one in told["published"]]
-        own += [event.told["register"]["content"]] if event.told.get("register", {}).get("content") else []
+        register = event.told.get("register", {}) if event.kind == AUDITED else {}
+        own += [register["content"]] if register.get("content") else []
         name = "a register" if told is None else str(told["name"])
         for sha in own:
             if sha is not None:

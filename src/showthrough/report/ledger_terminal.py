@@ -10,7 +10,7 @@ from rich.console import Console
 
 from showthrough.ledger.events import Event
 from showthrough.ledger.gate import Gate
-from showthrough.ledger.memory import ADDED, AUDITED, EXCEPTED, JUDGED, SPENT, WITHDRAWN
+from showthrough.ledger.shapes import ADDED, AUDITED, EXCEPTED, JUDGED, SPENT, WITHDRAWN
 from showthrough.numerals import many, number_of
 from showthrough.report.printable import words
 from showthrough.report.tables import Column, WordTable
@@ -30,22 +30,21 @@ def show_releases(console: Console, releases: pl.DataFrame, head: str) -> None:
     console.print(words(f"Head of the log: {head}"), soft_wrap=True)
 
 
-def told_event(event: Event) -> str:
+def told_event(kind: str, told: Mapping[str, Any]) -> str:
     """One event in a line: what happened, in counts and hashes."""
-    told = event.told
-    name = told["candidate"]["name"] if event.kind == JUDGED else told.get("name", "")
-    if event.kind == ADDED:
+    name = told["candidate"]["name"] if kind == JUDGED else told.get("name", "")
+    if kind == ADDED:
         return f"{name}: {told['kind']}, {number_of(told['persons'], 'person')}, by {told['by']}"
-    if event.kind == AUDITED:
+    if kind == AUDITED:
         return f"{name}: with {number_of(len(told['history']), 'release')} before it, {told['status']}; {told['how']}"
-    if event.kind == JUDGED:
+    if kind == JUDGED:
         return f"{name}: {told['verdict']}. {told['said']}"
-    if event.kind == EXCEPTED:
+    if kind == EXCEPTED:
         return f"{name}: until {told['until']}, {told['owner']} answers for it: {told['why']}"
-    if event.kind == WITHDRAWN:
+    if kind == WITHDRAWN:
         gone = ", it never left the house" if told["never_left_the_house"] else ", readers may have it"
         return f"{name}{gone}: {told['why']}"
-    if event.kind == SPENT:
+    if kind == SPENT:
         spent = told["together"]
         return f"{name}: together ε = {spent['epsilon']:.6g}, δ = {spent['delta']:.6g}" if spent["known"] else str(name)
     return f"ids {told.get('ids', '')}"
@@ -54,7 +53,9 @@ def told_event(event: Event) -> str:
 def show_log(console: Console, events: Sequence[Event]) -> None:
     """A line for each event, with the beginning of its hash."""
     for event in events:
-        line = f"{event.number:>4}  {event.time}  {event.hash[:_HASH]}  {event.kind}: {told_event(event)}"
+        line = (
+            f"{event.number:>4}  {event.time}  {event.hash[:_HASH]}  {event.kind}: {told_event(event.kind, event.told)}"
+        )
         console.print(words(line), soft_wrap=True)
     console.print(words(f"Head of the log: {events[-1].hash}"), soft_wrap=True)
 
@@ -63,14 +64,15 @@ def show_release(console: Console, told: Mapping[str, Any]) -> None:
     """One release: counts, hashes of its files, and the events that speak of it."""
     counts = [number_of(told[key], key[:-1]) for key in ("persons", "groups", "values") if told[key] is not None]
     console.print(words(f"{told['name']}: {told['kind']}, {told['state']}; {', '.join(counts)}"), soft_wrap=True)
-    heads = [Column("file"), Column("bytes", whole=True), Column("SHA-256", whole=True)]
-    files = [(one["name"], many(one["bytes"]), one["sha256"]) for one in told["published"]]
-    console.print(WordTable("As it was published", heads, files))
+    console.print("As it was published:")
+    for one in told["published"]:  # lines, as a hash that is broken in two cannot be compared
+        line = f"  {one['sha256']}  {one['name']}, {number_of(one['bytes'], 'byte')}"
+        console.print(words(line), soft_wrap=True)
     if not told["published_kept"]:
         console.print("The ledger keeps it with hashed ids, and of these files the hashes alone.")
     for event in told["events"]:
         line = f"{event['number']:>4}  {event['time']}  {event['hash'][:_HASH]}  {event['kind']}"
-        console.print(words(line), soft_wrap=True)
+        console.print(words(f"{line}: {told_event(event['kind'], event['told'])}"), soft_wrap=True)
 
 
 def show_people(console: Console, people: pl.DataFrame) -> None:
@@ -79,7 +81,7 @@ def show_people(console: Console, people: pl.DataFrame) -> None:
     console.print(WordTable("Persons", [Column(c) for c in text.columns], text.rows()))
 
 
-def show_gate(console: Console, gate: Gate, where: str) -> None:
+def show_gate(console: Console, gate: Gate) -> None:
     """What became of the candidate, before and after, and what the ledger remembers."""
     told = gate.as_dict()
     before, after = told["before"], told["after"]
@@ -87,5 +89,5 @@ def show_gate(console: Console, gate: Gate, where: str) -> None:
         for key, what in (("certain", "certain"), ("at_least_90", "known with at least 90 %")):
             console.print(words(f"{what}: {many(before[key])} persons before, {many(after[key])} with {gate.name}"))
     recorded = "recorded as published" if gate.recorded else "not recorded as published"
-    console.print(words(f"{gate.name} is {recorded} in {where} (event {gate.event}; {gate.how})."), soft_wrap=True)
+    console.print(words(f"{gate.name} is {recorded} in {gate.where} (event {gate.event}; {gate.how})."), soft_wrap=True)
     console.print(words(f"Head of the log: {gate.head}"), soft_wrap=True)

@@ -60,12 +60,19 @@ class Origin:
 def without_folders(argument: str) -> str:
     """An argument whose paths have lost the folders above them: where files lie is nobody's business.
 
+    Of an address only its scheme is left, as the rest may hold a password.
+
     >>> [without_folders(a) for a in ["/home/ann/D1.csv", "D1=../x/people.csv", "--id", "zip,age", "R1/"]]
     ['D1.csv', 'D1=people.csv', '--id', 'zip,age', 'R1']
+    >>> without_folders("--ledger=postgresql://ann:secret@host/db?sslpassword=secret")
+    '--ledger=postgresql://…'
     """
     name, equals, rest = argument.partition("=")
     if equals and "/" not in name and "\\" not in name:
         return f"{name}={without_folders(rest)}"
+    scheme, mark, _ = argument.partition("://")
+    if mark:
+        return f"{scheme}://…"
     return argument.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or argument
 
 

@@ -63,7 +63,7 @@ class PastFiles:
 
         ``remembered`` releases of a ledger stand instead of files; noise needs nobody's group (``named_persons``).
         """
-        releases, register = self._read() if remembered is None else (list(remembered), self._known())
+        releases, register = self._read() if remembered is None else (list(remembered), self.people())
         if not named_persons:
             return releases, {}
         found, unsure = [], {}
@@ -89,7 +89,7 @@ class PastFiles:
         }  # fmt: skip
         return HistoryEntries.from_dict({k: v for k, v in entries.items() if v is not None}).load()
 
-    def _known(self) -> Register | None:
+    def people(self) -> Register | None:
         """The register, if one is named."""
         return None if self.register is None else read_register(self.register, id=self.id, encoding=self.encoding)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from showthrough.errors import FieldError
-from showthrough.ledger.gate import Gate, Hearing, policy_fingerprint
+from showthrough.ledger.gate import Gate, Hearing
 from showthrough.ledger.parcel import of_entries
 from showthrough.ledger.store import Tell
 from showthrough.progress import Progress
@@ -54,7 +54,6 @@ class GateResult:
 
     gate: Gate
     told: AuditResult
-    where: str
 
 
 def run_gate(
@@ -84,14 +83,7 @@ def run_gate(
             register_file=_kept(request, register),
         )
         gate = ledger.judge(candidate, asked, told)
-        where = ledger.where
-    return GateResult(gate, finished(request, gate.audit, made, told), where)
-
-
-def policy_of(request: GateRequest) -> str | None:
-    """The fingerprint of the rules that a candidate is judged by."""
-    rules = request.rules()
-    return None if rules is None else policy_fingerprint(rules)
+    return GateResult(gate, finished(request, gate.audit, made, told))
 
 
 def _kept(request: GateRequest, register: Register | None) -> bytes | None:

@@ -39,6 +39,7 @@ from showthrough.requests.ledger import LedgerRequest
 from showthrough.storage.unit import Unit
 from showthrough.table.entries import Entries, between
 from showthrough.table.files import read_table
+from showthrough.table.frames import scalar
 from showthrough.table.hierarchy import Hierarchy
 
 CELLS = ("tight", "recursion")
@@ -277,9 +278,9 @@ def _published(
     rules = read_policy(request.gate) if request.gate is not None else Rules(block=request.policy)
     parts = folders.read_parts(home)
     candidate = Parcel(replace(result.release, made=None), parts, parts)
-    asked = Hearing(
-        rules, changed=request.changed, seconds=request.seconds, **known_from(request.knowledge, request.prior)
-    )
+    people = request.past.people() if request.method == DP_COUNTS else None  # others know their persons by link or id
+    known = known_from(request.knowledge, request.prior)
+    asked = Hearing(rules, people, **known, changed=request.changed, seconds=request.seconds)
     with ledger.judging(candidate, asked, tell) as gate:
         result = replace(result, gate=gate, folder=result.folder if gate.recorded else None)
         if before_writing is not None:
@@ -389,5 +390,5 @@ def _remembered(ledger: Ledger, table: pl.DataFrame, id: str | None) -> list[Rel
     hidden, history = ledger.pseudonyms(), ledger.history()
     if hidden is None or id is None or id not in table.columns:
         return history
-    rename = back(table[id], hidden)
+    rename = back(scalar(table[id], f"The column {id}"), hidden)
     return [renamed_release(release, rename) for release in history]
