@@ -5,7 +5,6 @@ import resource
 import signal
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from showthrough.engines.cluster_release import published
 from showthrough.errors import EngineError
 from showthrough.examples import registers
 from tests.spark.conftest import settings
-from tests.spark.seeing import an_executor, family, kill_an_executor, script, until, written
+from tests.spark.seeing import an_executor, family, kill_an_executor, script, written
 
 PERSONS = 3000
 ROLES = {"id": registers.ID, "sensitive": registers.SENSITIVE, "group": registers.IN_GROUP}
@@ -36,11 +35,21 @@ def releases(folder):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(engine, folder):
-    """What comes out if nothing is lost."""
+def whole(engine, folder):
+    """What comes out if nothing is lost; later runs work in the same folder."""
     post = st.infer(releases(folder), engine=engine)
     assert post.certificate.persons > 0.98 * PERSONS
-    return written(post)
+    return post.folder, written(post)
+
+
+@pytest.fixture
+def undisturbed(whole):
+    return whole[1]
+
+
+@pytest.fixture
+def home(whole):
+    return whole[0]
 
 
 def test_the_answer_is_that_of_one_machine(engine, folder):
@@ -97,7 +106,7 @@ def test_lost_shuffle_files_change_no_byte(engine, cluster, folder, undisturbed)
     assert written(post) == undisturbed
 
 
-def test_a_worker_whose_disk_takes_no_more(engine, cluster, folder, undisturbed):
+def test_a_worker_whose_disk_takes_no_more(engine, cluster, folder, home, undisturbed):
     """The same bytes if the other worker did it all, or a sentence; and then the same bytes."""
     full = an_executor(cluster)
     for pid in family({full}):
@@ -111,11 +120,11 @@ def test_a_worker_whose_disk_takes_no_more(engine, cluster, folder, undisturbed)
         os.kill(full, signal.SIGKILL)
     if told:
         assert "gave the work up" in told or "could not do its part" in told
-        assert not any((own / "complete").exists() for own in cluster.folder.glob("showthrough-*"))
+        assert not (home / "complete").exists()
     assert written(st.infer(releases(folder), engine=engine)) == undisturbed
 
 
-def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(engine, cluster, folder, undisturbed):
+def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(engine, cluster, folder, home, undisturbed):
     """The steps that were written are not done again, and the answer is the same."""
     begun = (
         "import showthrough as st, time\nfrom pathlib import Path\n"
@@ -130,8 +139,8 @@ def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(engine, cluster
         assert driver.stdout.readline() == "now\n"
         driver.send_signal(signal.SIGKILL)
         driver.communicate(timeout=60)
-    (left,) = [own for own in cluster.folder.glob("showthrough-*") if not (own / "complete").exists()]
-    step = left / "persons" / "_SUCCESS"
+    assert not (home / "complete").exists()
+    step = home / "persons" / "_SUCCESS"
     before = step.stat().st_mtime_ns
     seen = []
 
@@ -141,16 +150,16 @@ def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(engine, cluster
 
     post = st.infer(releases(folder), engine=engine, progress=told)
     assert seen == [before]
-    assert Path(post.folder) == left
+    assert post.folder == home
     assert written(post) == undisturbed
 
 
-def test_an_interrupted_run_leaves_nothing_that_looks_whole(engine, cluster, folder, undisturbed):
+def test_an_interrupted_run_leaves_nothing_that_looks_whole(engine, folder, home, undisturbed):
     def told(name):
         if name == "pieces":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         st.infer(releases(folder), engine=engine, progress=told)
-    assert until(lambda: [own for own in cluster.folder.glob("showthrough-*") if not (own / "complete").exists()])
+    assert not (home / "complete").exists()
     assert written(st.infer(releases(folder), engine=engine)) == undisturbed
