@@ -12,7 +12,9 @@ from scipy import stats
 import showthrough as st
 from showthrough.anonymizers import noisy_counts
 from showthrough.anonymizers.declared_domain import _located
+from showthrough.anonymizers.noise_remarks import meaning_remark
 from showthrough.errors import InputError, LimitError
+from showthrough.release.noise import declared
 from tests.release.alike import alike
 
 ROWS = 400
@@ -198,6 +200,17 @@ def test_what_is_promised_is_told_in_words():
     assert "no guarantee for all of about" in str(loose)
     tight = made(epsilon=1.0, mechanism="gaussian", delta=1e-9).made
     assert "but with a probability of 5% for anybody" in str(tight)
+
+
+def test_with_a_delta_odds_may_move_by_more_than_epsilon():
+    """What always loses ε + 0.02 is (ε, 0.02)-private, and takes a reader who knows all others past odds of e^ε."""
+    noise = {"mechanism": "gaussian", "scale": 10.0, "neighbours": "replace-one", "epsilon": 1.0, "delta": 1e-3}
+    persons, failure = 20, 0.05
+    remark = meaning_remark(declared(noise), persons)
+    assert remark.figures["sure"] == pytest.approx(
+        st.dp.posterior_interval(0.5, epsilon=1.0, changed=1, delta=1e-3, failure=failure / persons).high
+    )
+    assert remark.figures["sure"] > 1 / (1 + math.exp(-1.0)) + 0.05
 
 
 def test_levels_of_hierarchies_are_cells(exact):
