@@ -258,9 +258,9 @@ def test_levels_of_hierarchies_are_cells(exact):
         ({"marginals": [(["age"], 0)]}, "The share of a marginal is a number above 0"),
         ({"seed": 0}, "Noise takes no seed"),
         ({"criteria": [st.KAnonymity(2)]}, "keeps no criterion of groups"),
-        ({"strategy": "guarded"}, "strategy means nothing for the method dp-counts"),
-        ({"suppression_limit": 3}, "suppression_limit means nothing"),
-        ({"output": "generalized"}, "output means nothing"),
+        ({"strategy": "guarded"}, "strategy= means nothing for the method dp-counts"),
+        ({"suppression_limit": 3}, "suppression_limit= means nothing"),
+        ({"output": "generalized"}, "output= means nothing"),
         ({"sensitive": None}, "needs a sensitive column"),
         ({"quasi": ["age", "zip"]}, "zip"),
     ],
@@ -278,7 +278,7 @@ def test_huge_domains_are_refused_before_memory_is_taken():
 
 
 def test_other_methods_know_no_budget():
-    with pytest.raises(InputError, match="epsilon is an option of the method dp-counts; mondrian promises no"):
+    with pytest.raises(InputError, match="epsilon= is for the method dp-counts; mondrian promises no"):
         st.anonymize(TABLE, sensitive="ill", quasi=["age"], criteria=[st.KAnonymity(2)], epsilon=1.0)
     with pytest.raises(InputError, match="xcolor, dp-counts, not 'dp'"):
         st.anonymize(TABLE, method="dp", sensitive="ill", quasi=["age"], criteria=[st.KAnonymity(2)])

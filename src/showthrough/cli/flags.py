@@ -34,6 +34,8 @@ _OPTIONS = {
     "output": "kind",
     "suppression_limit": "suppress",
     "limits": "coding",
+    "exposed": "accept-exposed",
+    "marginals": "marginal",
     "source": "from",
     "plot": "output",
 }
