@@ -41,7 +41,7 @@ _OPTIONS = {
 }
 """Options that are not called as their parameters are."""
 
-_ARGUMENTS = ("experiment",)
+_ARGUMENTS = ("experiment", "table")
 """Parameters that are given without an option."""
 
 _OTHERWISE = {
