@@ -12,7 +12,9 @@ from scipy import stats
 import showthrough as st
 from showthrough.anonymizers import noisy_counts
 from showthrough.anonymizers.declared_domain import _located
+from showthrough.anonymizers.noise_remarks import meaning_remark
 from showthrough.errors import InputError, LimitError
+from showthrough.release.noise import declared
 from tests.release.alike import alike
 
 ROWS = 400
@@ -200,6 +202,17 @@ def test_what_is_promised_is_told_in_words():
     assert "but with a probability of 5% for anybody" in str(tight)
 
 
+def test_with_a_delta_odds_may_move_by_more_than_epsilon():
+    """What always loses ε + 0.02 is (ε, 0.02)-private, and takes a reader who knows all others past odds of e^ε."""
+    noise = {"mechanism": "gaussian", "scale": 10.0, "neighbours": "replace-one", "epsilon": 1.0, "delta": 1e-3}
+    persons, failure = 20, 0.05
+    remark = meaning_remark(declared(noise), persons)
+    assert remark.figures["sure"] == pytest.approx(
+        st.dp.posterior_interval(0.5, epsilon=1.0, changed=1, delta=1e-3, failure=failure / persons).high
+    )
+    assert remark.figures["sure"] > 1 / (1 + math.exp(-1.0)) + 0.05
+
+
 def test_levels_of_hierarchies_are_cells(exact):
     tree = st.Hierarchy.intervals(range(18, 90), widths=(10, 30))
     labels = tree.labels(2)
@@ -245,9 +258,9 @@ def test_levels_of_hierarchies_are_cells(exact):
         ({"marginals": [(["age"], 0)]}, "The share of a marginal is a number above 0"),
         ({"seed": 0}, "Noise takes no seed"),
         ({"criteria": [st.KAnonymity(2)]}, "keeps no criterion of groups"),
-        ({"strategy": "guarded"}, "strategy means nothing for the method dp-counts"),
-        ({"suppression_limit": 3}, "suppression_limit means nothing"),
-        ({"output": "generalized"}, "output means nothing"),
+        ({"strategy": "guarded"}, "strategy= means nothing for the method dp-counts"),
+        ({"suppression_limit": 3}, "suppression_limit= means nothing"),
+        ({"output": "generalized"}, "output= means nothing"),
         ({"sensitive": None}, "needs a sensitive column"),
         ({"quasi": ["age", "zip"]}, "zip"),
     ],
@@ -265,7 +278,7 @@ def test_huge_domains_are_refused_before_memory_is_taken():
 
 
 def test_other_methods_know_no_budget():
-    with pytest.raises(InputError, match="epsilon is an option of the method dp-counts; mondrian promises no"):
+    with pytest.raises(InputError, match="epsilon= is for the method dp-counts; mondrian promises no"):
         st.anonymize(TABLE, sensitive="ill", quasi=["age"], criteria=[st.KAnonymity(2)], epsilon=1.0)
     with pytest.raises(InputError, match="xcolor, dp-counts, not 'dp'"):
         st.anonymize(TABLE, method="dp", sensitive="ill", quasi=["age"], criteria=[st.KAnonymity(2)])

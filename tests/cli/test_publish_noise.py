@@ -111,7 +111,10 @@ def test_gaussian_noise(home):
         (["--epsilon", "1", "--domain", "none.toml"], "none.toml"),
         (["--epsilon", "1", "--marginal", "zip"], "marginals lists 'zip'"),
         (["--epsilon", "1", "--marginal", "age:0"], "The share of a marginal is a number above 0"),
-        (["--epsilon", "1", "--publish-ids"], "means nothing for the method dp-counts"),
+        (["--epsilon", "1", "--publish-ids"], "--publish-ids means nothing for the method dp-counts"),
+        (["--epsilon", "1", "--suppress", "0.1"], "--suppress means nothing for the method dp-counts"),
+        (["--epsilon", "1", "--accept-exposed"], "--accept-exposed means nothing for the method dp-counts"),
+        (["--epsilon", "1", "--id", "id", "--link"], "--link writes who is in which group: that takes --id"),
     ],
 )
 def test_bad_input_is_a_sentence_and_nothing_is_written(home, arguments, message):

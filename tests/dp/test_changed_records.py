@@ -90,6 +90,20 @@ def test_worlds_weigh_what_the_prior_makes_them(seed):
         assert changed == least_distance(found, weight, id, value)
 
 
+def test_persons_alike_whom_no_count_ties_together_change_alone():
+    counts = pl.DataFrame({"cell": ["x"] * 3, "value": list("abc"), "count": [5, 20, 19]})
+    noisy = st.Release.noisy(
+        counts, sensitive="value", quasi=["cell"], mechanism="geometric", scale=4.0, neighbours="replace-one", name="N"
+    )
+    post = st.infer([noisy], register=pl.DataFrame({"id": range(44), "cell": ["x"] * 44}))
+    assert st.dp.changed_records(post, 0, "a") == 1
+    assert st.dp.changed_records(post, 0, "a", cells="N") == 1
+    people = st.dp.after(post, epsilon=0.5).people
+    assert set(people["by"]) == {"worlds"}
+    assert people["high"].to_numpy() == pytest.approx(st.dp.posterior_interval(1 / 3, epsilon=0.5, changed=1).high)
+    assert st.dp.after(post, epsilon=0.5, p="bounds").people["changed"].to_list() == [1] * (3 * 44)
+
+
 def test_too_many_worlds_and_bounds_take_all_open_persons():
     history = cut("abaacc", [[0, 1, 2, 5], [3, 4]], [[0, 1, 3, 5], [2, 4]])
     post = st.infer(releases(history))

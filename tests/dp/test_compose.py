@@ -299,6 +299,12 @@ def test_pld_says_what_it_cannot_answer():
         st.dp.compose([(0.001 * k, 0) for k in range(1, 400)], delta=DELTA, method="pld")
 
 
+def test_the_narrowest_noise_is_added_up_without_pld():
+    found = st.dp.compose([st.dp.gaussian(1e-6)], delta=DELTA)
+    assert "as narrow as that" in str(found.tried["pld"])
+    assert found.epsilon == pytest.approx(5e11, rel=1e-4)  # half the square of one over the scale, and little more
+
+
 def test_of_parts_alike_the_costliest_count():
     narrow, wide = st.dp.geometric(2, [1, 1]), [st.dp.geometric(2 + k, [1, 1]) for k in range(1, 60)]
     many = st.dp.parallel([*wide, narrow], moves=True)

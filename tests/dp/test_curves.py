@@ -49,6 +49,19 @@ def test_laplace_and_gaussian_noise_by_integration(scale, shift, epsilon):
         assert delta_at(item, epsilon) == pytest.approx(slow, abs=2e-7)
 
 
+@pytest.mark.parametrize(
+    ("scale", "epsilon", "delta"),
+    [
+        (1e12, 3.27418e-11, 6.055097e-249),  # in numbers of sixty digits; differences of logarithms say 0
+        (1e12, 3.6e-11, 1.160054e-297),
+        (731.728406159577, 0.026465181304518016, 5.384762557e-88),
+        (3740627.045443699, 0.0, 1.0665117788e-07),
+    ],
+)
+def test_gaussian_noise_far_from_where_it_is_used(scale, epsilon, delta):
+    assert delta_at(st.dp.gaussian(scale), epsilon) == pytest.approx(delta, rel=0.02)
+
+
 @some
 @given(hs.sampled_from(["geometric", "laplace", "gaussian", "discrete_gaussian"]), hs.floats(0.5, 6), hs.integers(1, 3))
 def test_epsilon_is_where_delta_is_reached(name, scale, shift):

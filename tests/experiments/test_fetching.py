@@ -262,4 +262,4 @@ def test_the_command(server, tmp_path, monkeypatch):
     assert not Path("other").exists()
     done = run("data", "fetch", "iris")
     assert done.code == 2
-    assert "--table is one of adult, ipums" in done.err
+    assert "Table is one of adult, ipums" in done.err

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.anonymizers.group_loss import common_level, group_ends
-from showthrough.anonymizers.quasi_columns import QuasiColumn
+from showthrough.anonymizers.quasi_columns import QuasiColumn, shortest
 from showthrough.errors import InputError
 from showthrough.table.arrays import Codes, Ints
 from showthrough.table.ragged import starts
@@ -101,7 +101,7 @@ def _covering_range(column: QuasiColumn, low: int, high: int) -> str:
     if values is None or high + 1 >= len(values) or np.any(values != np.floor(values)):
         return _range(column, low, high)
     end = values[high + 1] - 1
-    return column.labels[low] if end == values[low] else f"[{column.labels[low]}, {end:.15g}]"
+    return column.labels[low] if end == values[low] else f"[{column.labels[low]}, {shortest(end)}]"
 
 
 def _labels(column: QuasiColumn, low: npt.NDArray[np.integer], high: npt.NDArray[np.integer]) -> list[str]:

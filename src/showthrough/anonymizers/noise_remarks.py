@@ -5,9 +5,8 @@ All of it follows from the noisy counts and from what was asked: nothing of it d
 
 from __future__ import annotations
 
-import math
-
 from showthrough.anonymizers.remark import Remark
+from showthrough.dp.interval import posterior_interval
 from showthrough.dp.meaning import semantic
 from showthrough.release.noise import REPLACE_ONE, Law, Noise
 from showthrough.release.release import Release
@@ -50,16 +49,19 @@ def noise_remarks(release: Release, *, left_out: bool) -> tuple[Remark, ...]:
 def meaning_remark(noise: Noise, persons: int) -> Remark:
     """What ε and δ mean for a person, in words; ``persons`` are as many as the noisy counts say."""
     epsilon, delta = noise.by_replacing
-    bound = semantic(epsilon, delta, n=max(1, persons), failure=_FAILURE if delta else None)
-    sure = 1 / (1 + math.exp(-epsilon))
-    figures = {"sure": sure, "moved": bound.tight, "failure": bound.tight_delta, "persons": persons}
+    everybody = max(1, persons)
+    bound = semantic(epsilon, delta, n=everybody, failure=_FAILURE if delta else None)
+    one = _FAILURE / everybody if delta else None  # odds move by more than e^ε with a probability that is not δ
+    sure = posterior_interval(0.5, epsilon=epsilon, changed=1, delta=delta, failure=one)
+    figures = {"sure": sure.high, "moved": bound.tight, "failure": bound.tight_delta, "persons": persons}
     if bound.tight_vacuous and delta:
         words = (
             "That is no guarantee for all of about {persons:person|persons} at once: somebody's record may be given "
             "away altogether. Take a smaller ε, and a δ far below one in that number."
         )
         return Remark.of("meaning", words, **figures)
-    but = ", but with a probability of {failure:.0%} for anybody of about {persons:person|persons}" if delta else ""
+    failing = ", each but with a probability of {failure:.0%} for anybody of about {persons:person|persons}"
+    but = failing if delta else ""
     weak = " That is little of a promise: a smaller ε would be one." if epsilon >= LITTLE else ""
     return Remark.of(
         "meaning",

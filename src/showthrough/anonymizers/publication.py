@@ -12,6 +12,7 @@ import polars as pl
 
 from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Groups
+from showthrough.anonymizers.quasi_columns import shortest
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.criterion import Check
@@ -120,9 +121,9 @@ def _coded(table: Table, column: str, cells: pl.Series) -> pl.Series:
         if below and above:
             found[cell] = "*"
         elif below:
-            found[cell] = f"<={ends[-1]:.15g}"
+            found[cell] = f"<={shortest(ends[-1])}"
         elif above:
-            found[cell] = f">={ends[0]:.15g}"
+            found[cell] = f">={shortest(ends[0])}"
         else:
             found[cell] = cell
     return cells.replace_strict(found, return_dtype=pl.String)

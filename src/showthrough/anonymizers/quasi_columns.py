@@ -21,6 +21,16 @@ from showthrough.table.arrays import Codes, Reals
 Shown = Literal["range", "label", "set"]
 
 
+def shortest(number: float) -> str:
+    """A number in as few digits as tell it from all others, so that a range covers its ends.
+
+    >>> shortest(20.0), shortest(0.1), shortest(0.1 + 0.2), shortest(1234567890123456.0)
+    ('20', '0.1', '0.30000000000000004', '1234567890123456')
+    """
+    text = f"{number:.15g}"
+    return text if float(text) == number else repr(float(number)).removesuffix(".0")
+
+
 @dataclass(frozen=True)
 class QuasiColumn:
     """One quasi-identifier: codes per row, its domain and how a group of it is published.
@@ -108,7 +118,7 @@ class QuasiColumn:
         if not np.isfinite(numbers).all():
             raise InputError(f"Column {name!r} holds a missing or infinite number: suppress such rows or use text.")
         distinct, codes = np.unique(numbers, return_inverse=True)
-        labels = tuple(f"{value:.15g}" for value in distinct.tolist())
+        labels = tuple(map(shortest, distinct.tolist()))
         return cls(name, codes.astype(np.int32), labels, values=distinct, shown="range", weight=weight)
 
     @classmethod
@@ -136,8 +146,8 @@ class QuasiColumn:
         bottom = low is not None and bool(self.values[first] < low)
         top = high is not None and bool(self.values[last] >= high)
         labels = list(self.labels[first : last + 1])
-        labels[0] = f"<{low:.15g}" if bottom else labels[0]
-        labels[-1] = f">={high:.15g}" if top else labels[-1]
+        labels[0] = f"<{shortest(low)}" if low is not None and bottom else labels[0]
+        labels[-1] = f">={shortest(high)}" if high is not None and top else labels[-1]
         return QuasiColumn(
             self.name,
             (np.clip(self.codes, first, last) - first).astype(np.int32),

@@ -34,13 +34,15 @@ _OPTIONS = {
     "output": "kind",
     "suppression_limit": "suppress",
     "limits": "coding",
+    "exposed": "accept-exposed",
+    "marginals": "marginal",
     "source": "from",
     "gate": "policy",
     "plot": "output",
 }
 """Options that are not called as their parameters are."""
 
-_ARGUMENTS = ("experiment",)
+_ARGUMENTS = ("experiment", "table")
 """Parameters that are given without an option."""
 
 _OTHERWISE = {

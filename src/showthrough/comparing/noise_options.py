@@ -84,7 +84,8 @@ def _tried(asked: ToCompare) -> list[Bins]:
                 known.setdefault(key, cells)
     if not known:
         raise InputError(
-            f"Counts with noise need more persons: {asked.table.height} are too few to tell any quasi-identifier apart."
+            f"Counts with noise need more persons: {asked.table.height} are too few to tell any quasi-identifier "
+            "apart. Columns of text, dates among them, take larger cells from a hierarchy."
         )
     return [*known.values()]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp, ndtr
+from scipy.special import erfcx, logsumexp, ndtr
 
 from showthrough.dp.items import Item, Mechanism, Parallel, Promise
 from showthrough.release.noise import DISCRETE_GAUSSIAN, GAUSSIAN, GEOMETRIC
@@ -54,9 +54,7 @@ def delta_at(item: Mechanism, epsilon: float) -> float:
     """The smallest δ at this ε of a mechanism with one number that moves; of wide discrete Gaussians a larger one."""
     (shift,) = item.shifts
     if item.mechanism == GAUSSIAN:
-        ratio = shift / item.scale
-        low, high = ratio / 2 - epsilon / ratio, -ratio / 2 - epsilon / ratio
-        return max(0.0, float(ndtr(low)) - math.exp(epsilon + float(log_ndtr(high))))
+        return _delta_of_gaussian(shift / item.scale, epsilon)
     if item.mechanism == DISCRETE_GAUSSIAN:
         wide = item.scale > _SUMMED
         return _delta_of_rho(rho(item), epsilon) if wide else _delta_of_discrete_gaussian(item, epsilon)
@@ -115,6 +113,15 @@ def _of_geometric(loss: float, shift: float, order: Reals) -> Reals:
 def _log_geometric_sum(slope: Reals, terms: int) -> Reals:
     """The logarithm of e^(−slope) + … + e^(−terms · slope)."""
     return np.asarray(-slope + np.log(-np.expm1(-terms * slope)) - np.log(-np.expm1(-slope)), dtype=np.float64)
+
+
+def _delta_of_gaussian(ratio: float, epsilon: float) -> float:
+    """Φ(−low) − e^ε Φ(−high) (Balle, Wang 2018), where Φ(−x) is e^(−x²/2) erfcx(x/√2)/2 and ε is (high² − low²)/2."""
+    low, high = epsilon / ratio - ratio / 2, epsilon / ratio + ratio / 2
+    tail = math.exp(-(low**2) / 2) / 2
+    if low < 0:
+        return max(0.0, float(ndtr(-low)) - tail * float(erfcx(high / math.sqrt(2))))
+    return max(0.0, tail * float(erfcx(low / math.sqrt(2)) - erfcx(high / math.sqrt(2))))
 
 
 def _delta_of_exponential(item: Mechanism, epsilon: float) -> float:

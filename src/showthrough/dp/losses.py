@@ -21,6 +21,7 @@ from showthrough.release.noise import GAUSSIAN, GEOMETRIC, LAPLACE
 FINEST = 1e-4
 LONGEST = 4_000_000  # entries of a distribution
 MOST_KINDS = 300  # of items that differ: each takes a convolution of its own
+COARSEST = 1.0  # steps of the grid beyond tell nothing, and the library cannot take them
 LEAST_DELTA = 1e-14  # what is cut off from distributions, and added to δ, adds up to about a tenth of that
 INSTALL = 'pip install "showthrough[dp]"'
 
@@ -38,6 +39,8 @@ def composed_epsilon(items: Sequence[Item], delta: float) -> float:
     if len(kinds) > MOST_KINDS:
         raise LimitError(f"Up to {MOST_KINDS} different items are composed by pld: use rdp or advanced.")
     step = _grid(items)
+    if step > COARSEST:
+        raise LimitError("Noise as narrow as that, or as often, is not composed by pld: use rdp or advanced.")
     total = None
     for item, times in kinds.items():
         own = _losses(item, step)

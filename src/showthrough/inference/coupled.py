@@ -68,8 +68,8 @@ class _Components:
         size = pairs.value.size
         before = pairs.p if solved.unweighed is None else solved.unweighed.pairs.p
         self.found = Coupled(np.zeros(size, dtype=np.int64), before.copy(), np.ones(size, dtype=bool))
-        free = pairs.alive & unweighed(solved.problem, alive)[pairs.signature]
-        self.found.changed[free] = 1  # nobody else's value has to do with it
+        self.free = unweighed(solved.problem, alive)
+        self.found.changed[pairs.alive & self.free[pairs.signature]] = 1  # nobody else's value has to do with it
         self.reduced: Reduced = reduce(solved.problem, alive)
 
     @cached_property
@@ -83,12 +83,16 @@ class _Components:
         inside = reduced.signature_component == component
         own = np.flatnonzero(np.repeat(inside & asked[self.signature], np.diff(reduced.start)))
         pairs = reduced.variable_of[own]
-        self.found.enumerated[pairs] = False
         spare = problem.places.spare
         if spare is not None and spare[self.signature[inside]].any():
+            self.found.enumerated[pairs] = False
             self.found.changed[pairs] = UNKNOWN
             return
-        self.found.changed[pairs] = int(reduced.weight[inside].sum())
+        if not self.free[self.signature[inside]].all():
+            self.found.enumerated[pairs] = False
+            self.found.changed[pairs] = int(reduced.weight[inside].sum())
+        elif self.effort.cells is None:  # persons alike whom no count ties together
+            return
         try:
             if time.monotonic() < self.deadline:
                 self._by_worlds(component, own)

@@ -55,7 +55,7 @@ def refuse_budget(asked: Mapping[str, Any]) -> None:
     strange = [name for name, usual in BUDGET.items() if asked[name] != usual and (usual or asked[name])]
     if strange:
         raise InputError(
-            f"{strange[0]} is an option of the method {DP_COUNTS}; {asked['method']} promises no differential privacy.",
+            f"{strange[0]}= is for the method {DP_COUNTS}; {asked['method']} promises no differential privacy.",
             parameters=(strange[0], "method"),
         )
 
@@ -70,4 +70,4 @@ def _refuse_strange(asked: Mapping[str, Any]) -> None:
     for name, usual in _DEFAULTS.items():
         given = asked[name]
         if given is not usual and given != usual and not (usual in ((), None) and not given):
-            raise InputError(f"{name} means nothing for the method {DP_COUNTS}.", parameters=(name,))
+            raise InputError(f"{name}= means nothing for the method {DP_COUNTS}.", parameters=(name,))

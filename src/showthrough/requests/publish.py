@@ -124,6 +124,12 @@ class PublishRequest(Entries):
         for name, least in (("suppression_limit", 0), ("passes", 0), ("seconds", 1), ("seed", 0)):
             between(name, getattr(self, name), least)
         self.past.check(remembered=self.ledger is not None)
+        if self.link and (self.id is None or self.method == DP_COUNTS):
+            raise FieldError(
+                "link",
+                "writes who is in which group: that takes id= and a method that makes groups.",
+                parameters=("id",),
+            )
         if self.best_effort and self.folder is not None and self.strategy != "guarded" and self.method != DP_COUNTS:
             raise FieldError(
                 "best_effort", 'is for strategy="guarded", which keeps a policy.', parameters=("strategy",)
