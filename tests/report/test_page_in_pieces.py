@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import showthrough as st
+from showthrough.engines.cluster_release import published
 from showthrough.engines.local import local
 from showthrough.errors import InputError, ShowthroughError
 from showthrough.examples import figure1, hospitals
@@ -144,6 +145,17 @@ def test_what_is_left_out_is_said():
     limits = next(s for s in wide.sections if s.anchor == "limits")
     told = next(b for b in limits.blocks if isinstance(b, Bullets) and b.title == PIECES)
     assert "what each release added" in told.sentences[0]
+
+
+def test_releases_that_only_workers_read():
+    wide = st.audit(figure1.releases(), engine=local())
+    there = [published(name, id="id", sensitive="disease", group="group") for name in ("D1", "D2")]
+    found = page_content(gather(replace(wide, sources=tuple(there)), audience="shareable"))
+    assert found.headline == page_content(gather(wide, audience="shareable")).headline
+    assert found.command is None
+    criteria = next(s for s in found.sections if s.anchor == "criteria")
+    assert "only workers read it" in criteria.sentences[0]
+    assert not criteria.blocks
 
 
 def test_a_page_is_written_from_the_tables(tmp_path):

@@ -53,9 +53,10 @@ def criteria_section(g: Gathered) -> Section:
     joint = g.audit.joint
     missed = "" if not (g.several and joint.newly_certain) else _BLIND if not joint.certain_alone else _HALF_BLIND
     one = f"Such criteria look at one release at a time.{missed}"
-    if not g.held:
-        one = f"{one} They were not looked at here, as workers read the releases; `showthrough check` does."
     heading = "What each release keeps by itself" + ("" if g.decision is None else ", and what the policy says")
+    if not g.held:
+        one = "What each release keeps by itself was not looked at, as only workers read it: `showthrough check` does."
+        heading = "Each release by itself was not looked at" if g.decision is None else "What the policy says"
     return Section(
         "criteria",
         "Single-release criteria" + ("" if g.decision is None else " and policy"),

@@ -337,6 +337,9 @@ def _why(g: Gathered) -> str:
         f"The same persons stand in different groups of {all_of(len(g.names)) if len(g.names) > 2 else 'the two'}"
         " releases, and each group rules values out."
     )
+    if g.in_pieces and (many := g.audit.joint.newly_certain) and (many >= LEAST or many == g.after.certain):
+        how = "both" if len(g.names) == 2 else "several"
+        return f"{said} **{count(many)} of the {count(g.after.certain)}** fall only when {how} are combined."
     most = max((need.size for need in g.needs or ()), default=0)
     many = sum(need.persons for need in g.needs or () if need.size == most)
     if most > 1 and (g.internal or many >= LEAST or many == g.after.certain):
