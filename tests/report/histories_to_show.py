@@ -11,6 +11,8 @@ import numpy as np
 import polars as pl
 
 import showthrough as st
+from showthrough.auditing.pieces_audit import SpreadAudit
+from showthrough.engines.local import local
 from showthrough.examples import figure1, hospitals
 
 DATA = Path(os.environ.get("SHOWTHROUGH_DATA", "data"))
@@ -92,6 +94,12 @@ def mixed() -> st.Audit:
         pl.Series("in_survey", [1] * 800 + [0] * 100)
     )
     return st.audit([plain, second], register=register)
+
+
+@cache
+def in_pieces() -> SpreadAudit:
+    """Releases that were worked on in pieces, with a verdict."""
+    return st.audit(republished(1_200, seed=5), policy=st.Policy(max_posterior=0.5, certain=5), engine=local())
 
 
 SHOWN: dict[str, Callable[[], st.Audit]] = {

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.report.browsing import browser, executable, opened
-from tests.report.histories_to_show import ADULT, SHOWN
+from tests.report.histories_to_show import ADULT, SHOWN, in_pieces
 
 if executable() is None and not os.environ.get("SHOWTHROUGH_NEEDS_BROWSER"):
     pytest.skip("no Chromium here: install one, or name it in SHOWTHROUGH_BROWSER", allow_module_level=True)
@@ -23,7 +23,8 @@ WORDS = """() => {
     });
   });
 }"""
-PAGES = [(name, audience) for name in SHOWN for audience in ("shareable", "internal")]
+PIECES = "in pieces"
+PAGES = [*((name, audience) for name in SHOWN for audience in ("shareable", "internal")), (PIECES, "shareable")]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,10 @@ def file(tmp_path_factory):
             pytest.skip("Adult is not there: set SHOWTHROUGH_DATA to its folder")
         if (name, audience) not in made:
             made[name, audience] = home / f"{name.replace(' ', '-')}-{audience}.html"
-            SHOWN[name]().save_html(made[name, audience], audience=audience)
+            if name == PIECES:
+                in_pieces().save_html(made[name, audience])
+            else:
+                SHOWN[name]().save_html(made[name, audience], audience=audience)
         return made[name, audience]
 
     return page

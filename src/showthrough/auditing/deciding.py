@@ -8,7 +8,7 @@ from typing import Any
 
 from showthrough.criteria.levels import trees_of
 from showthrough.errors import InputError
-from showthrough.inference.certificate import Status
+from showthrough.inference.certificate import Certificate, Status
 from showthrough.inference.posterior import Posterior
 from showthrough.numerals import many
 from showthrough.policy.budget import budget_reasons
@@ -44,9 +44,9 @@ def release_reasons(policy: Policy, severity: Severity, releases: list[tuple[str
     return found
 
 
-def doubts(post: Posterior, untied: tuple[str, ...], *, interrupted: bool) -> list[str]:
+def doubts(certificate: Certificate, untied: tuple[str, ...], *, interrupted: bool = False) -> list[str]:
     """Why nothing that is said of the history is known to be safe."""
-    found, certificate = [], post.certificate
+    found = []
     if interrupted:
         found.append("The work was interrupted, and this is what was known by then.")
     if tolerated := certificate.changed.tolerated:
@@ -60,7 +60,7 @@ def doubts(post: Posterior, untied: tuple[str, ...], *, interrupted: bool) -> li
             "safe."
         )
     if not certificate.status.certain:
-        late = int((~post.states().is_in([str(s) for s in Status if s.certain])).sum())
+        late = sum(n for state, n in certificate.persons_by_state.items() if not Status(state).certain)
         found.append(
             f"{people(late).capitalize()} of {many(certificate.persons)} {are(late)} without a certified answer."
         )
@@ -85,7 +85,7 @@ def decide(
         reasons += joint_reasons(policy, severity, basis)
         reasons += release_reasons(policy, severity, releases)
         reasons += budget_reasons(policy, severity, [release for _, release in releases])
-    told = doubts(post, untied, interrupted=interrupted)
+    told = doubts(post.certificate, untied, interrupted=interrupted)
     hidden = sum(release.ranged for _, release in releases) if alone else 0
     if hidden:
         told.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import polars as pl
 
 from showthrough.auditing.audit_figures import JointFigures, ReleaseFigures
+from showthrough.auditing.deciding import doubts
+from showthrough.engines.cluster_release import ClusterRelease
 from showthrough.engines.engine import Engine
 from showthrough.errors import InputError
 from showthrough.inference.clock import Clock
@@ -17,13 +20,17 @@ from showthrough.inference.cluster.spread import SpreadPosterior, summed
 from showthrough.inference.earlier import earlier
 from showthrough.inference.infer import infer_on
 from showthrough.inference.posterior import Posterior
-from showthrough.inference.run import Wanted
+from showthrough.inference.run import Wanted, listed
 from showthrough.policy.decision import Decision, Reason, Severity
 from showthrough.policy.judging import SLACK
 from showthrough.policy.policy import CRITERIA, Policy
 from showthrough.policy.reasons import Basis, added_up, joint_reasons
 from showthrough.policy.rules import Rules
 from showthrough.register.locating import names_of
+from showthrough.register.reader import telling
+from showthrough.release.release import Release
+from showthrough.showing import page_maker
+from showthrough.storage.unit import written_whole
 
 _OF_GIANTS = {"max_posterior", "certain", "impossible", "min_anonymity"}
 _SAME = ("name", "kind", "tied_by")  # of a release in every piece
@@ -128,6 +135,7 @@ class SpreadAudit:
     joint: JointFigures
     decision: Decision | None = None
     rules: Rules | None = None
+    sources: tuple[Release | ClusterRelease, ...] = ()  # the releases, in the order of their figures
     whole_values: None = None  # not looked at in pieces
     scored: None = None
 
@@ -145,6 +153,12 @@ class SpreadAudit:
     def linked(self) -> tuple[str, ...]:
         """Releases that are read as by somebody who knows everybody's group: by the publisher's private link."""
         return tuple(r.name for r in self.releases if r.tied_by == "link")
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the shareable report, from the tables of the posterior: one page that opens offline."""
+        text = page_maker().page(self)
+        with written_whole(path) as stream:
+            stream.write(text.encode())
 
     def as_dict(self) -> dict[str, Any]:
         """The figures with their certificate, counts only, as plain data for JSON."""
@@ -170,8 +184,15 @@ def audit_on(
         )
     joint = _joint([one.joint for one in counted], len(post.values))
     alone = tuple(_release(name, counted, post) for name in post.names)
-    found = SpreadAudit(post, alone, joint, rules=rules)
+    found = SpreadAudit(post, alone, joint, rules=rules, sources=_sources(releases, beside))
     return found if rules is None else replace(found, decision=_decided(found, rules, counted))
+
+
+def _sources(releases: Sequence[Any], beside: Mapping[str, Any]) -> tuple[Release | ClusterRelease, ...]:
+    """The releases that publish values; their margins come with them."""
+    if any(isinstance(one, ClusterRelease) for one in releases):
+        return tuple(releases)
+    return tuple(r for r in telling(listed(releases), beside["domain"], noisy=True) if r.part_of is None)
 
 
 def _refuse_single(limits: Sequence[Policy]) -> None:
@@ -210,13 +231,4 @@ def _decided(found: SpreadAudit, rules: Rules, counted: Sequence[PieceAudit]) ->
     reasons = []
     for k, (severity, policy) in enumerate(rules.tables()):
         reasons += added_up(policy, severity, [one.reasons[k] for one in counted], found.joint.persons)
-    told = []
-    certificate = found.posterior.certificate
-    if certificate.changed.tolerated:
-        told.append("Who changed is a guess: nothing that is tied to them is known to be safe.")
-    if found.untied:
-        told.append("Nothing ties the persons of several releases to those of another, so nobody is known to be safe.")
-    if not certificate.status.certain:
-        late = found.joint.persons - found.joint.answered
-        told.append(f"{late} of {certificate.persons} persons are without a certified answer.")
-    return rules.decide(reasons, doubts=told)
+    return rules.decide(reasons, doubts=doubts(found.posterior.certificate, found.untied))

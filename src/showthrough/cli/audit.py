@@ -144,6 +144,7 @@ def audit(
         if request.engine is not None:
             with live(quiet=quiet) as progress:
                 in_pieces = run_audit_in_pieces(request, progress, keep=people)
+                in_pieces = replace(in_pieces, made=as_started(in_pieces.made)).with_page()
             deliver_audit(in_pieces, targets, quiet=quiet)
             conclude(in_pieces, quiet=quiet)
             return

@@ -58,6 +58,7 @@ AUDIT = Hints(
     internal="Who and why: --audience internal shows ids and proofs, --people FILE writes them.",
     facts="--people FILE writes them all",
 )
+IN_PIECES = Hints(internal="Who: --people FOLDER writes tables of everybody, and of what is proven.")
 UNDERSTOOD = Hints(internal="Which cells: --audience internal shows each with its meaning.")
 CHECK = Hints(internal="Which groups: --audience internal names them.")
 PUBLISH = Hints(internal="--audience internal names them")
@@ -138,7 +139,7 @@ def deliver_audit(
 
     def show() -> None:
         if not quiet:
-            terminal.show_audit(out(), told, hints=AUDIT)
+            terminal.show_audit(out(), told, hints=AUDIT if result.request.engine is None else IN_PIECES)
 
     judgement = result.judgement()
     judgement = replace(judgement, summary=[as_options(line, TOLD) for line in judgement.summary])

@@ -7,6 +7,7 @@ names a person.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from showthrough.attacks.least_knowledge import LeastKnowledge
@@ -22,14 +23,13 @@ from showthrough.report.charts import drawing
 from showthrough.report.html import css, drawings, environment
 from showthrough.report.html import page as page
 from showthrough.report.html import specs as specs
-from showthrough.report.origin import Origin
 from showthrough.report.page.bands import Bands
 from showthrough.report.page.blocks import Big, Chart
 from showthrough.report.page.evidence import how_sure
 from showthrough.report.page.further import Further
-from showthrough.report.page.gathered import Gathered
+from showthrough.report.page.gathered import at_hand
 from showthrough.report.page.headline import finding
-from showthrough.report.page.since import HistoryState
+from showthrough.report.page.sure import HowSure, holder_of
 from showthrough.report.page.wording import count, persons, share_of
 
 
@@ -49,7 +49,7 @@ def fragment(shown: object) -> str | None:
 
 
 def _audit(audit: Audit) -> dict[str, Any]:
-    g = _at_hand(audit)
+    g = replace(at_hand(audit, HowSure.of(holder_of(audit))), further=Further(audit, 0.0))
     decision = g.decision
     chart = next(block for block in how_sure(g).blocks if isinstance(block, Chart))
     kind = str(decision.verdict) if decision is not None else "" if g.conclusive else "inconclusive"
@@ -62,17 +62,6 @@ def _audit(audit: Audit) -> dict[str, Any]:
         "drawn": drawings(chart) if drawing.available() else [],
         "last": "audit.save_html('report.html') writes the whole report, audit.people names everybody (internal).",
     }
-
-
-def _at_hand(audit: Audit) -> Gathered:
-    """What is known without further work."""
-    after = Bands.of(audit.posterior.largest(), audit.posterior.certain())
-    states = tuple(HistoryState(name, None) for name in audit.posterior.names[:-1])
-    return Gathered(
-        audit=audit, audience="shareable", origin=Origin.now(), further=Further(audit, 0.0), after=after,
-        states=(*states, HistoryState(audit.posterior.names[-1], after)), moves=None, pairs=(), needs=None, only=(),
-        values=None, populations=(), levels={}, worst=None,
-    )  # fmt: skip
 
 
 def _figures(bands: Bands) -> list[Big]:

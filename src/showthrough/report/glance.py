@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from showthrough.auditing.audit import Audit
 from showthrough.numerals import many
-from showthrough.report.origin import Origin
 from showthrough.report.page import headline
-from showthrough.report.page.bands import STEP, Bands, steps
+from showthrough.report.page.bands import STEP, Bands
 from showthrough.report.page.further import Further
-from showthrough.report.page.gathered import Gathered
+from showthrough.report.page.gathered import Gathered, at_hand
 from showthrough.report.page.since import HistoryState, states
+from showthrough.report.page.sure import HowSure, Sureness, holder_of
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _PLAIN = " .:-=+x*#"  # no %, which stands beside them
@@ -47,16 +47,12 @@ class Glance:
 
 def glance(audit: Audit, further: Further) -> Glance:
     """At a glance; what the history was before the newest release is asked of ``further``."""
-    post = audit.posterior
-    after = Bands.of(post.largest(), post.certain())
-    g = Gathered(
-        audit=audit, audience="shareable", origin=Origin.now(), further=further, after=after, states=states(further),
-        moves=None, pairs=(), needs=None, only=(), values=None, populations=(), levels={}, worst=None,
-    )  # fmt: skip
+    sure = HowSure.of(holder_of(audit))
+    g = replace(at_hand(audit, sure), further=further, states=states(further))
     verdict = str(audit.decision.verdict).upper() if audit.decision is not None else ""
     if not verdict:
         verdict = "FOUND" if g.conclusive else "INCONCLUSIVE"
-    first, heights = _heights(audit)
+    first, heights = _heights(sure.together)
     step = headline.steps(g)[0]
     return Glance(
         verdict=verdict,
@@ -65,7 +61,7 @@ def glance(audit: Audit, further: Further) -> Glance:
         since=_since(g.states) if g.several else "",
         heights=heights,
         first=first,
-        certain=after.certain,
+        certain=g.after.certain,
         step=_ordinary(f"{step.strong} {step.rest}"),
     )
 
@@ -120,10 +116,9 @@ def _since(told: Sequence[HistoryState]) -> str:
     return "   ".join([f"… {hidden} before", *parts[-_LATEST:]] if hidden > 0 else parts)
 
 
-def _heights(audit: Audit) -> tuple[int, tuple[int, ...]]:
+def _heights(sure: Sureness) -> tuple[int, tuple[int, ...]]:
     """Where the bars begin, in percent, and how high each is; the last is of certain persons."""
-    post = audit.posterior
-    counts = np.append(steps(post.largest(), post.certain()), int(post.certain().sum()))
+    counts = np.append(sure.steps, sure.bands.certain)
     begin = int(np.argmax(counts[:-1] > 0)) if counts[:-1].any() else counts.size - 2
     shown = counts[begin:]
     most = max(1, int(shown.max()))

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from showthrough.auditing.audit import Audit
+from showthrough.auditing.pieces_audit import SpreadAudit
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Told
 from showthrough.report.charts import drawing
@@ -19,7 +20,7 @@ from showthrough.report.origin import Origin
 from showthrough.report.page.assembly import page_content
 from showthrough.report.page.blocks import Chart, PageContent
 from showthrough.report.page.further import Further
-from showthrough.report.page.gathered import gather
+from showthrough.report.page.gathered import Gathered, gather
 from showthrough.said import shareable
 
 HINT = 'pip install "showthrough[report]"'
@@ -42,7 +43,7 @@ class Charted(Protocol):
 
 
 def page(
-    audit: Audit,
+    audit: Audit | SpreadAudit,
     *,
     audience: str = "shareable",
     seconds: float | Further | None = None,
@@ -62,10 +63,14 @@ def specs(audit: Audit, *, audience: str = "shareable", seconds: float | None = 
 
 
 def _content(
-    audit: Audit, audience: str, seconds: float | Further | None, origin: Origin | None, progress: Told
+    audit: Audit | SpreadAudit, audience: str, seconds: float | Further | None, origin: Origin | None, progress: Told
 ) -> PageContent:
-    found = page_content(gather(audit, audience=audience, seconds=seconds, origin=origin, progress=progress))
-    return replace(found, missing=without_charts())
+    return content_of(gather(audit, audience=audience, seconds=seconds, origin=origin, progress=progress))
+
+
+def content_of(gathered: Gathered) -> PageContent:
+    """What the page says, and what it lacks here."""
+    return replace(page_content(gathered), missing=without_charts())
 
 
 def without_charts() -> tuple[str, ...]:

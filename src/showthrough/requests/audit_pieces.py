@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,14 @@ from showthrough.errors import FieldError, InputError
 from showthrough.inference.cluster.pieces import TABLES
 from showthrough.progress import Progress
 from showthrough.register.history_file import ReleaseEntry
+from showthrough.report import html
 from showthrough.report.content import AuditContent, content_of_pieces, summary
 from showthrough.report.formats import Judgement
 from showthrough.report.origin import Origin, relative
+from showthrough.report.page.gathered import Gathered, gather
 from showthrough.requests.audit import AuditRequest, by_links
 from showthrough.requests.changes import tables_of, told_changes
+from showthrough.storage.system import move_folder, remove
 from showthrough.storage.unit import Unit
 
 MANIFEST = "release.toml"
@@ -35,8 +37,15 @@ class PiecesResult:
     request: AuditRequest
     audit: SpreadAudit
     made: Origin
+    gathered: Gathered | None = None  # figures of the page, if one is wanted: they outlive the tables of persons
     people: None = None
-    page: None = None
+    page: str | None = None
+
+    def with_page(self) -> PiecesResult:
+        """The same with the page of the report, if one is wanted."""
+        if self.gathered is None:
+            return self
+        return replace(self, page=html.rendered(html.content_of(replace(self.gathered, origin=self.made))))
 
     def content(self) -> AuditContent:
         """What a report says: counts."""
@@ -56,6 +65,8 @@ def run_audit_in_pieces(
 ) -> PiecesResult:
     """Read the history, or let the workers, and audit it; ``keep`` is a folder for what is known of persons."""
     _refuse_what_takes_one_machine(request)
+    if request.report:
+        html.environment()  # a missing library is told before hours of work
     tell = Progress.of(progress)
     tell.stage("reading")
     rules, known = request.rules(), request.known()
@@ -79,17 +90,30 @@ def run_audit_in_pieces(
             progress=tell,
             engine=engine,
         )
-        if kept is not None:
-            for table in TABLES:
-                os.rename(found.posterior.folder / table, kept / table)
-            unit.commit()
-    return PiecesResult(request, found, made)
+        with _then_gone(found.posterior.folder) as folder:
+            if request.report:
+                tell.stage("report")
+            told = gather(found, audience=request.audience, origin=made) if request.report else None
+            if kept is not None:
+                for table in TABLES:
+                    move_folder(folder / table, kept / table)
+                unit.commit()
+    return PiecesResult(request, found, made, told)
+
+
+@contextmanager
+def _then_gone(folder: Path) -> Iterator[Path]:
+    """A folder that holds persons, until they were kept or nobody wants them."""
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            remove(folder)
 
 
 def _refuse_what_takes_one_machine(request: AuditRequest) -> None:
     asked = {
         "the internal audience": request.audience == "internal",
-        "the page of a report": request.report,
         "bounds": request.bounds is not None,
         "whole values": request.whole_values is not None,
     }

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
 READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}  # what whoever may only read is told
 _NOT_SYNCED = _CANNOT | {errno.EBADF, errno.EACCES, errno.EPERM}  # systems that do not sync folders
 
+_AT_ONCE = 1 << 20  # bytes of a copy
 _HERE = -100  # AT_FDCWD
 _ONLY_NEW, _EXCHANGE = (1, 2) if sys.platform.startswith("linux") else (4, 2)
 
@@ -136,6 +138,24 @@ def sync_tree(path: Path) -> None:
         for inside in sorted(path.iterdir()):
             sync_tree(inside)
     sync(path)
+
+
+def move_folder(old: Path, new: Path) -> None:
+    """Give a folder of private files a new name, if need be on another file system: there it is copied, then gone."""
+    try:
+        os.rename(old, new)
+    except OSError as problem:
+        if problem.errno != errno.EXDEV:
+            raise
+    else:
+        return
+    new.mkdir()
+    for path in sorted(old.iterdir()):
+        with path.open("rb") as source:
+            handle = os.open(new / path.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+            with os.fdopen(handle, "wb") as target:
+                shutil.copyfileobj(source, target, _AT_ONCE)
+    remove(old)
 
 
 def remove(path: Path) -> None:

@@ -41,7 +41,9 @@ _USUAL = 0.5  # the limit where no policy says another
 
 def republish(g: Gathered) -> Republish | None:
     """How the newest release could be made again beside the others; None where nothing could be better."""
-    newest = g.audit.posterior.releases[-1]
+    if not g.held:
+        return None
+    newest = g.held[-1]
     if not g.several or not g.after.p50 or newest.roles.sensitive is None or not newest.roles.quasi:
         return None
     if newest.noise is not None:
@@ -52,7 +54,9 @@ def republish(g: Gathered) -> Republish | None:
 
 def followed(g: Gathered) -> str | None:
     """The column of ids by which the guard can follow persons through all earlier releases; None if it cannot."""
-    *earlier, newest = g.audit.posterior.releases
+    if not g.held:
+        return None
+    *earlier, newest = g.held
     names = {name for r in (*earlier, newest) if (name := r.roles.id or r.link_id) is not None}
     tied = all(r.roles.id or r.link is not None for r in earlier) and all(_readable(r, newest) for r in earlier)
     return names.pop() if tied and len(names) == 1 else None
@@ -60,7 +64,7 @@ def followed(g: Gathered) -> str | None:
 
 def _guarded(g: Gathered, newest: Release, id: str) -> Republish:
     """Guarded by the policy: the guard follows persons through earlier releases by their ids or private links."""
-    policy, earlier = _policy(g), list(zip(g.audit.posterior.names, g.audit.posterior.releases, strict=True))[:-1]
+    policy, earlier = _policy(g), list(zip(g.audit.posterior.names, g.held, strict=True))[:-1]
     limit = policy.max_posterior or _USUAL
     method = _method(newest, centroids=False)
     criteria = _criteria(method, newest, policy) or {"frequency_l": 1 / limit}
@@ -149,7 +153,7 @@ def _read_back(text: Any) -> tuple[str, Any] | None:
 
 def _larger(method: Method, g: Gathered) -> dict[str, Any]:
     """Groups twice as large, or as diverse, as they were; never more than the table can give."""
-    name, newest = g.audit.posterior.names[-1], g.audit.posterior.releases[-1]
+    name, newest = g.audit.posterior.names[-1], g.held[-1]
     levels = g.levels.get(name, {})
     if KAnonymity in method.enforces:
         k = levels.get("k-anonymity") or 1
@@ -165,7 +169,7 @@ def _guard(g: Gathered, policy: Policy) -> dict[str, Any]:
     if policy.certain is None and not any(limit is not None for limit in given.values()):
         given["max_posterior"] = _USUAL  # of each release alone the policy speaks, of all together it does not
     given |= {"certain": policy.certain or None, "integral": None if policy.integral == "checked" else policy.integral}
-    before = g.further.told(g.further.everything[:-1])
+    before = None if g.further is None else g.further.told(g.further.everything[:-1])
     if before is not None:
         limit = math.inf if given["max_posterior"] is None else given["max_posterior"]
         over = bool((before.largest > limit + SLACK).any()) or int(before.certain.sum()) > (policy.certain or 0)

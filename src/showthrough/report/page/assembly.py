@@ -17,9 +17,9 @@ def page_content(g: Gathered) -> PageContent:
     if g.audience not in AUDIENCES:
         raise InputError(f"audience is one of {', '.join(AUDIENCES)}, not {g.audience!r}.")
     top = headline.headline(g)
-    several = [evidence.what_each_added(g)] if g.several else []
+    several = [evidence.what_each_added(g)] if g.several and not g.in_pieces else []
     middle = [evidence.how_sure(g), *several, concentration.by_value_section(g), concentration.by_population_section(g)]
-    why = [combining.channels_section(g)] if g.several and not g.audit.untied else []
+    why = [combining.channels_section(g)] if g.combined else []
     own = [inside.worst_section(g), inside.people_section(g)] if g.internal else []
     last = [
         assumptions.criteria_section(g),
@@ -31,6 +31,7 @@ def page_content(g: Gathered) -> PageContent:
     kind = {"finding": "Finding"}.get(top.kind, top.kind.capitalize())
     names = g.names if len(g.names) <= 6 else [*g.names[:2], f"{len(g.names) - 3} more", g.newest]
     made = datetime.fromisoformat(g.origin.date)
+    compared = "Alone and together" if g.in_pieces else f"Before and after {g.newest}"
     return PageContent(
         audience=g.audience,
         title=f"{kind}: {found}. showthrough report ({g.audience})",
@@ -39,11 +40,16 @@ def page_content(g: Gathered) -> PageContent:
         headline=top,
         figures=headline.figures(g),
         states=headline.states_chart(g),
-        states_title=f"Before and after {g.newest}" if g.before is not None else "How sure a reader can be",
+        states_title=compared if g.beside is not None else "How sure a reader can be",
         steps=headline.steps(g),
         command=again.republish(g),
         answers=headline.answers(g),
         sections=tuple(part for part in [*middle, *why, *own, *last] if part is not None),
+        elsewhere=(
+            "Everybody's answers are in tables of their own, which stay with the steward."
+            if g.in_pieces
+            else "Ids and proofs are in the internal report, which stays with the steward."
+        ),
         footer=(
             f"Made by showthrough {g.origin.showthrough} on {made.day} {made:%B %Y}. This page needs no network and"
             " runs no script."

@@ -54,6 +54,9 @@ def criteria_section(g: Gathered) -> Section:
     missed = "" if not (g.several and joint.newly_certain) else _BLIND if not joint.certain_alone else _HALF_BLIND
     one = f"Such criteria look at one release at a time.{missed}"
     heading = "What each release keeps by itself" + ("" if g.decision is None else ", and what the policy says")
+    if not g.held:
+        one = "What each release keeps by itself was not looked at, as only workers read it: `showthrough check` does."
+        heading = "Each release by itself was not looked at" if g.decision is None else "What the policy says"
     return Section(
         "criteria",
         "Single-release criteria" + ("" if g.decision is None else " and policy"),
@@ -114,6 +117,7 @@ def limits_section(g: Gathered) -> Section:
     blocks: list[Any] = [
         Bullets("The reader", tuple(reader)),
         Bullets("Not covered", tuple(uncovered)),
+        *([Bullets("Not worked out, as the history was cut into pieces", _left_out(g))] if g.in_pieces else []),
         Note("Accuracy", (*_accuracy(g), *_whole_values(g))),
     ]
     notes = [*known_to(audit), *post.reader.notes(), *(rows.sentence(internal=g.internal) for rows in post.unfilled())]
@@ -142,6 +146,16 @@ def limits_section(g: Gathered) -> Section:
         ),
         tuple(blocks),
     )
+
+
+def _left_out(g: Gathered) -> tuple[str, ...]:
+    """What a page from one machine has beside this one."""
+    told = ["where exposure sits in the population;"]
+    if g.several:
+        told = ["what each release added, and which releases it takes to make a person certain;", *told]
+    if g.audit.posterior.reader.register is not None:
+        told.append("how many groups the persons of the register fit;")
+    return (*told[:-1], f"{told[-1].rstrip(';')}. An audit without an engine tells it.")
 
 
 def _reader(g: Gathered) -> list[str]:
@@ -240,18 +254,15 @@ def reproduce_section(g: Gathered) -> Section:
     if made.command:
         blocks.append(Code(made.command))
     else:
-        blocks.append(
-            Code(
-                'import showthrough as st\nst.audit([…]).save_html("report.html"'
-                + (', audience="internal")' if g.internal else ")")
-            )
-        )
+        engine, audience = ", engine=…" if g.in_pieces else "", ', audience="internal"' if g.internal else ""
+        blocks.append(Code(f'import showthrough as st\nst.audit([…]{engine}).save_html("report.html"{audience})'))
     if made.files:
         rows = tuple((shown_path(file.name), file.sha256[:16]) for file in made.files)
         blocks.append(PlainTable(("File", "SHA-256 begins"), rows))
+    dates = [shown(release.date or "") for release in g.held] or [""] * len(g.names)
     figures = tuple(
-        (name, r.kind, count(r.persons), count(r.groups), count(r.values), shown(release.date or ""))
-        for name, r, release in zip(g.names, g.audit.releases, g.audit.posterior.releases, strict=True)
+        (name, r.kind, count(r.persons), count(r.groups), count(r.values), date)
+        for name, r, date in zip(g.names, g.audit.releases, dates, strict=True)
     )
     headings = ("Release", "Kind", "Persons", "Groups", "Values", "Date")
     blocks.append(PlainTable(headings, figures, right=(2, 3, 4), stacked=True).without_empty())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -41,6 +41,10 @@ class Bands:
             p50=int(reaches(best, 0.5).sum()),
             unknown=int(np.isnan(best).sum()),
         )
+
+    def __add__(self, other: Bands) -> Bands:
+        """Both together."""
+        return Bands(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def low(self) -> int:

@@ -200,6 +200,7 @@ class PageContent:
     answers: tuple[ShortAnswer, ...]
     sections: tuple[Section, ...]
     footer: str
+    elsewhere: str  # where persons are named
     missing: tuple[str, ...] = field(default=())  # what the page lacks, and why
 
     def charts(self) -> dict[str, Chart]:

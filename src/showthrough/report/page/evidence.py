@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from showthrough.report.page.bands import COMPARISON, Bar, bars, steps
+from showthrough.report.page.bands import COMPARISON, Bar, bars
 from showthrough.report.page.blocks import Chart, Note, PlainTable, Section
 from showthrough.report.page.breakdown import LEAST
 from showthrough.report.page.gathered import Gathered
@@ -16,27 +14,23 @@ from showthrough.report.page.wording import count, percent, persons, sentence_ca
 
 def how_sure(g: Gathered) -> Section:
     """Histograms of everybody's best guess: the most telling release alone, and all together."""
-    post, audit = g.audit.posterior, g.audit
-    least = 0 if g.internal else LEAST
-    panels = [("All together" if g.several else g.newest, post.largest(), post.certain())]
+    sure, least = g.sure, 0 if g.internal else LEAST
+    panels = [("All together" if g.several else g.newest, sure.together)]
     if g.several:
-        best = np.where(audit.best_alone > 0, audit.best_alone, np.nan)
-        panels.insert(0, ("Each person's most telling release alone", best, np.asarray(best == 1)))
-    drawn = [(name, bars(steps(largest, sure), least=least), int(sure.sum())) for name, largest, sure in panels]
+        panels.insert(0, ("Each person's most telling release alone", sure.alone))
+    drawn = [(name, bars(one.steps, least=least), one.bands.certain) for name, one in panels]
     half = f"{persons(g.after.p50)} {'reaches' if g.after.p50 <= 1 else 'reach'} 50\u202f% or more"
-    top = float(audit.best_alone.max(initial=0.0))
     heading = f"Together, {half}." if g.several else f"{sentence_case(half)}."
     if g.several:
         heading = (
-            f"Alone, nobody can be guessed above {percent(top)}. "
-            if top < 1
-            else f"Alone, {persons(audit.joint.certain_alone)} can be told for certain. "
+            f"Alone, nobody can be guessed above {percent(sure.most_alone)}. "
+            if sure.most_alone < 1
+            else f"Alone, {persons(g.audit.joint.certain_alone)} can be told for certain. "
         ) + heading
-    typical = float(np.nanmedian(post.largest())) if audit.joint.answered else float("nan")
     quiet = [COMPARISON]
-    if not np.isnan(typical):
-        was = f" from {percent(float(np.median(audit.best_alone)))} to" if g.several else " is at"
-        quiet.insert(0, f"The typical person {'moves' if g.several else ''}{was} {percent(typical)}.")
+    if g.audit.joint.answered and not g.open:
+        was = f"moves from {percent(sure.alone.typical)} to" if g.several else "is at"
+        quiet.insert(0, f"The typical person {was} {percent(sure.together.typical)}.")
     if not g.internal:
         quiet.append(
             f"Bars of under {LEAST} persons are merged with their neighbours; a wide bar shows the mean of its steps."
@@ -44,13 +38,13 @@ def how_sure(g: Gathered) -> Section:
     blocks: list[Chart | Note] = [
         Chart("how_sure", "How sure a reader can be", *_drawn(drawn, _limit(g)), legend=_legend(drawn))
     ]
-    if g.surer_alone and g.several:
+    if sure.surer_alone and g.several:
         blocks.append(
             Note(
                 "Why some fall",
                 (
                     (
-                        f"For {persons(g.surer_alone)} the joint figure is below that of one release. That is no"
+                        f"For {persons(sure.surer_alone)} the joint figure is below that of one release. That is no"
                         " protection and no error: a second release can show that a value which looked frequent in a"
                         " group belongs to others. The reader is then less sure, but better informed."
                     ),

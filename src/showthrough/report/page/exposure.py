@@ -9,6 +9,7 @@ import polars as pl
 
 from showthrough.auditing.audit import Audit, reaches
 from showthrough.report.page.breakdown import Breakdown, Slice, limited, measure_of, merged
+from showthrough.report.page.sure import Holder
 from showthrough.report.page.wording import count, cut, percent
 from showthrough.report.printable import printable
 from showthrough.table.arrays import Flags
@@ -34,18 +35,11 @@ class Exposed:
         return cls(certain, reaches(np.where(certain, 1.0, audit.posterior.largest()), 0.5))
 
 
-def by_value(audit: Audit, *, shareable: bool) -> Breakdown | None:
+def by_value(people: Holder, *, shareable: bool) -> Breakdown | None:
     """Of the persons who have a value, how many are certain to have it; None where too few are exposed to tell."""
-    exposed, best = Exposed.of(audit), audit.posterior.best()["value"]
-    expected = audit.posterior.expected()
-    counted = expected
-    for name, flags in (("certain", exposed.certain), ("p50", exposed.p50)):
-        tally = best.filter(pl.Series(flags)).value_counts(name=name)
-        counted = counted.join(tally, on="value", how="left", nulls_equal=True)
-    rows = counted.with_columns(pl.col("certain", "p50").fill_null(0)).iter_rows()
     parts = [
         Slice(printable(cut(str(value), _LABEL), lines=False), max(persons, certain), certain, p50)
-        for value, persons, certain, p50 in rows
+        for value, persons, certain, p50 in people.exposed().iter_rows()
     ]
     return _told("value", parts, shareable=shareable, ordered=False, most=MOST_VALUES)
 

@@ -56,6 +56,12 @@ class Further:
         told = self.told(some)
         return None if told is None else Bands.of(told.largest, told.certain, self.inside(some))
 
+    def proven(self) -> int:
+        """How many are certain: by all releases, or by those before the newest; what is proven stays proven."""
+        found, before = self.audit.posterior.certain(), self.told(self.everything[:-1])
+        known = found if before is None or self.audit.posterior.contradictions else found | before.certain
+        return int(known.sum())
+
     def inside(self, some: Some) -> Flags:
         """[n] who is in one of these releases."""
         alone = self.audit.alone

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from showthrough.auditing.audit import Audit
+from showthrough.auditing.pieces_audit import SpreadAudit
+from showthrough.errors import InputError
 from showthrough.inference.posterior import Told
 from showthrough.policy.decision import Decision
+from showthrough.release.release import Release
 from showthrough.report.origin import Origin
 from showthrough.report.page.bands import Bands
 from showthrough.report.page.breakdown import Breakdown
@@ -16,6 +21,7 @@ from showthrough.report.page.exposure import by_population, by_value
 from showthrough.report.page.further import Further
 from showthrough.report.page.since import HistoryState, Moves, Need, Pair, moves, needed, only_because, pairs, states
 from showthrough.report.page.single import single_levels
+from showthrough.report.page.sure import HowSure, holder_of
 from showthrough.report.page.worst_place import Worst, worst_place
 from showthrough.report.printable import printable
 
@@ -24,13 +30,13 @@ _NAME = 28
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """The figures of an audit for an audience."""
+    """The figures of an audit for an audience; of one in pieces, those that can be had of all pieces."""
 
-    audit: Audit
+    audit: Audit | SpreadAudit
     audience: str
     origin: Origin
-    further: Further
-    after: Bands
+    further: Further | None  # what some of the releases tell; None: that is not asked, as in pieces
+    sure: HowSure
     states: tuple[HistoryState, ...]
     moves: Moves | None
     pairs: tuple[Pair, ...]
@@ -57,10 +63,26 @@ class Gathered:
         return self.names[-1]
 
     @property
+    def in_pieces(self) -> bool:
+        """Whether the history was worked on in pieces."""
+        return isinstance(self.audit, SpreadAudit)
+
+    @property
+    def held(self) -> tuple[Release, ...]:
+        """The releases, where this process has them: none if workers alone read one."""
+        found = _sources(self.audit)
+        return found if all(isinstance(one, Release) for one in found) else ()
+
+    @property
     def sensitive(self) -> str:
         """What the sensitive column is called."""
-        found = {release.roles.sensitive for release in self.audit.posterior.releases}
+        found = {one.roles.sensitive if isinstance(one, Release) else one.sensitive for one in _sources(self.audit)}
         return shown(str(found.pop())) if len(found) == 1 else "value"
+
+    @property
+    def after(self) -> Bands:
+        """All persons by how sure a reader of all releases can be."""
+        return self.sure.together.bands
 
     @property
     def before(self) -> Bands | None:
@@ -68,9 +90,19 @@ class Gathered:
         return self.states[-2].bands if len(self.states) > 1 else None
 
     @property
+    def beside(self) -> Bands | None:
+        """What all releases are compared with: the state before the newest, or in pieces one release alone."""
+        return self.before if not self.in_pieces else self.sure.alone.bands if self.several else None
+
+    @property
     def several(self) -> bool:
         """Whether there is anything to lay on top of each other."""
         return len(self.states) > 1
+
+    @property
+    def combined(self) -> bool:
+        """Whether the page says which releases it takes."""
+        return self.several and not self.audit.untied and not self.in_pieces
 
     @property
     def conclusive(self) -> bool:
@@ -91,9 +123,7 @@ class Gathered:
     @property
     def proven(self) -> int:
         """Certain persons: by all releases, or by those before the newest; what is proven stays proven."""
-        found, before = self.audit.posterior.certain(), self.further.told(self.further.everything[:-1])
-        known = found if before is None or self.audit.posterior.contradictions else found | before.certain
-        return int(known.sum())
+        return self.after.certain if self.further is None else self.further.proven()
 
     @property
     def so_far(self) -> Bands:
@@ -102,12 +132,6 @@ class Gathered:
         return replace(
             a, certain=more, p90=max(a.p90, more), p50=max(a.p50, more), unknown=a.unknown - more + a.certain
         )
-
-    @property
-    def surer_alone(self) -> int:
-        """Persons whose joint figure is below that of one release."""
-        joint, alone = self.audit.posterior.largest(), self.audit.best_alone
-        return int((joint < alone - 1e-6).sum())
 
     @property
     def alternatives(self) -> float:
@@ -121,8 +145,12 @@ def shown(text: str) -> str:
     return clean if len(clean) <= _NAME else f"{clean[: _NAME - 1]}…"
 
 
+def _sources(audit: Audit | SpreadAudit) -> tuple[Any, ...]:
+    return audit.sources if isinstance(audit, SpreadAudit) else audit.posterior.releases
+
+
 def gather(
-    audit: Audit,
+    audit: Audit | SpreadAudit,
     *,
     audience: str,
     seconds: float | Further | None = None,
@@ -130,22 +158,39 @@ def gather(
     progress: Told = None,
 ) -> Gathered:
     """Work everything out, the most important first: what comes last is left out if the time is used up."""
-    further, shareable = Further.within(audit, seconds, progress), audience != "internal"
-    several = len(audit.releases) > 1
-    told = states(further)
+    people, shareable = holder_of(audit), audience != "internal"
+    if isinstance(audit, SpreadAudit) and not shareable:
+        raise InputError("In pieces there is no report with ids and proofs: the shareable one has the counts.")
+    found = at_hand(audit, HowSure.of(people), audience=audience, origin=origin)
+    if not isinstance(audit, SpreadAudit):
+        found = replace(found, **_further(Further.within(audit, seconds, progress)))
+    found = replace(found, values=by_value(people, shareable=shareable))
+    if not isinstance(audit, SpreadAudit):
+        worst = None if shareable else worst_place(audit)
+        found = replace(found, populations=by_population(audit, shareable=shareable), worst=worst)
+    return replace(found, levels=single_levels(dict(zip(audit.posterior.names, found.held, strict=False))))
+
+
+def _further(asked: Further) -> Mapping[str, Any]:
+    """What some of the releases tell."""
+    several = len(asked.everything) > 1
+    return {
+        "further": asked,
+        "states": states(asked),
+        "moves": moves(asked),
+        "pairs": pairs(asked) if several else (),
+        "needs": needed(asked) if several else None,
+        "only": only_because(asked) if several else (),
+    }
+
+
+def at_hand(
+    audit: Audit | SpreadAudit, sure: HowSure, *, audience: str = "shareable", origin: Origin | None = None
+) -> Gathered:
+    """What is known without further work."""
+    names, after = audit.posterior.names, sure.together.bands
+    told = (*(HistoryState(name, None) for name in names[:-1]), HistoryState(names[-1], after))
     return Gathered(
-        audit=audit,
-        audience=audience,
-        origin=origin or Origin.now(),
-        further=further,
-        after=Bands.of(audit.posterior.largest(), audit.posterior.certain()),
-        states=told,
-        moves=moves(further),
-        pairs=pairs(further) if several else (),
-        needs=needed(further) if several else None,
-        only=only_because(further) if several else (),
-        values=by_value(audit, shareable=shareable),
-        populations=by_population(audit, shareable=shareable),
-        levels=single_levels(audit),
-        worst=None if shareable else worst_place(audit),
-    )
+        audit=audit, audience=audience, origin=origin or Origin.now(), further=None, sure=sure, states=told,
+        moves=None, pairs=(), needs=None, only=(), values=None, populations=(), levels={}, worst=None,
+    )  # fmt: skip

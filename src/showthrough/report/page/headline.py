@@ -81,20 +81,20 @@ def _leads(g: Gathered) -> list[str]:
 def figures(g: Gathered) -> tuple[Big, ...]:
     """The four figures; the counts are nested."""
     a, b = g.after, g.before
-    told = []
+    other, than, told = g.beside, "by one release alone" if g.in_pieces else "before", []
     for kind, name, now, was in (
-        ("c", "Certain", a.certain, None if b is None else b.certain),
-        ("n", "At least 90\u202f% sure", a.p90, None if b is None else b.p90),
-        ("h", "At least 50\u202f% sure", a.p50, None if b is None else b.p50),
+        ("c", "Certain", a.certain, None if other is None else other.certain),
+        ("n", "At least 90\u202f% sure", a.p90, None if other is None else other.p90),
+        ("h", "At least 50\u202f% sure", a.p50, None if other is None else other.p50),
     ):
-        strong, rest = _change(now, was) if g.several and not g.open else ("", "")
+        strong, rest = _change(now, was, than) if g.several and not g.open else ("", "")
         if g.open:
             now, rest = g.proven if kind == "c" else max(now, g.proven), "or more: what is open can only add to it."
         told.append(Big(kind, name, count(now), strong, " ".join(filter(None, [rest, _beside(g, kind, now)]))))
     where = "in one release" if not g.several else f"in {small(len(g.names))} releases"
     new = "" if b is None or not g.several else _newcomers(a.persons - b.persons)
     rest = f"in {g.newest}." if new and not g.open else ""
-    unknown = f"{count(a.unknown)} without an answer" if a.unknown else ""
+    unknown = f"{count(a.unknown)} without an answer." if a.unknown else ""
     return (
         *told,
         Big(
@@ -111,12 +111,12 @@ def _newcomers(number: int) -> str:
     return "Nobody is new" if number == 0 else f"{count(number)} {are(number)} new"
 
 
-def _change(now: int, was: int | None) -> tuple[str, str]:
+def _change(now: int, was: int | None, than: str) -> tuple[str, str]:
     if was is None:
         return "", "How many before was not worked out."
     if now == was:
-        return ("", "As before: nobody.") if not now else ("as many", f"as before ({count(was)}).")
-    return f"{count(abs(now - was))} {'more' if now > was else 'fewer'}", f"than before ({count(was)})."
+        return ("", f"As {than}: nobody.") if not now else ("as many", f"as {than} ({count(was)}).")
+    return f"{count(abs(now - was))} {'more' if now > was else 'fewer'}", f"than {than} ({count(was)})."
 
 
 def _beside(g: Gathered, kind: str, now: int) -> str:
@@ -130,11 +130,13 @@ def _beside(g: Gathered, kind: str, now: int) -> str:
 
 
 def states_chart(g: Gathered) -> Chart:
-    """Two bars: before the newest release, and with it."""
+    """Two bars: before the newest release, and with it; or one release alone, and all together."""
     states: list[tuple[str, Bands]] = []
-    if g.before is not None:
-        states.append((f"Before: {listed(g.names[:-1])}" if len(g.names) <= 4 else f"Before {g.newest}", g.before))
-    states.append((f"With {g.newest}" if g.several else g.newest, g.so_far))
+    if g.beside is not None:
+        before = f"Before: {listed(g.names[:-1])}" if len(g.names) <= 4 else f"Before {g.newest}"
+        states.append(("One release alone" if g.in_pieces else before, g.beside))
+    together = "All together" if g.in_pieces else f"With {g.newest}"
+    states.append((together if g.several else g.newest, g.so_far))
     rows = tuple(
         (
             name,
@@ -166,7 +168,7 @@ def states_chart(g: Gathered) -> Chart:
     }
     return Chart(
         "before_after",
-        "Before and after the newest release",
+        "Alone and together" if g.in_pieces else "Before and after the newest release",
         said,
         data,
         (grid,),
@@ -202,7 +204,7 @@ def steps(g: Gathered) -> tuple[NextStep, ...]:
 
 def _make_again(g: Gathered) -> NextStep:
     """By the guard where it can follow persons; larger groups where it cannot; more noise where that is what it has."""
-    if g.audit.posterior.releases[-1].noise is not None:
+    if g.held and g.held[-1].noise is not None:
         rest = "A smaller ε or coarser cells tell readers less; what it promises holds whatever they know."
         return NextStep(f"Publish {g.newest} with more noise, or fewer cells.", rest)
     if followed(g) is not None:
@@ -279,9 +281,13 @@ def answers(g: Gathered) -> tuple[ShortAnswer, ...]:
             "Who is exposed?", _who(g), *(("Where it sits", "where") if g.values is not None else ("How sure", "how"))
         ),
         ShortAnswer("How badly?", badly, "How sure", "how"),
-        ShortAnswer("Why?", _why(g), "Why" if g.several else "Criteria", "why" if g.several else "criteria"),
         ShortAnswer(
-            "Since which release?", _since(g), "What each added" if g.several else "", "since" if g.several else ""
+            "Why?",
+            _why(g),
+            *(("Why", "why") if g.combined else ("How sure", "how") if g.several else ("Criteria", "criteria")),
+        ),
+        ShortAnswer(
+            "Since which release?", _since(g), *(("What each added", "since") if g.further is not None else ())
         ),
         share,
         ShortAnswer("What is not covered?", f"{uncovered}. **The true exposure can be higher.**", "Limits", "limits"),
@@ -307,7 +313,10 @@ def _who(g: Gathered) -> str:
             " sure"
         )
         more = (
-            "" if g.internal else ", too few to break down without pointing at somebody; the internal report names them"
+            ""
+            if g.internal
+            else ", too few to break down without pointing at somebody; the"
+            f" {'tables of persons name' if g.in_pieces else 'internal report names'} them"
         )
         return f"{few.capitalize()}{more}."
     measure, word = g.values.measure, "certain" if g.values.measure == "certain" else "at least 50\u202f% sure"
@@ -328,6 +337,9 @@ def _why(g: Gathered) -> str:
         f"The same persons stand in different groups of {all_of(len(g.names)) if len(g.names) > 2 else 'the two'}"
         " releases, and each group rules values out."
     )
+    if g.in_pieces and (many := g.audit.joint.newly_certain) and (many >= LEAST or many == g.after.certain):
+        how = "both" if len(g.names) == 2 else "several"
+        return f"{said} **{count(many)} of the {count(g.after.certain)}** fall only when {how} are combined."
     most = max((need.size for need in g.needs or ()), default=0)
     many = sum(need.persons for need in g.needs or () if need.size == most)
     if most > 1 and (g.internal or many >= LEAST or many == g.after.certain):
@@ -340,6 +352,11 @@ def _why(g: Gathered) -> str:
 def _since(g: Gathered) -> str:
     if not g.several:
         return f"There is one release only: {g.newest}."
+    if g.in_pieces:
+        return (
+            "What each release added is not worked out in pieces. By one release alone"
+            f" **{persons(g.audit.joint.certain_alone)}** {are(g.audit.joint.certain_alone)} certain."
+        )
     if g.open:
         before = (
             ""

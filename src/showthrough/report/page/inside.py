@@ -80,7 +80,7 @@ def _value(pill: Pill) -> str:
 
 def people_section(g: Gathered) -> Section | None:
     """A few persons with the reason why."""
-    found = cases(g.further, g.needs)
+    found = () if g.further is None else cases(g.further, g.needs)
     if not found:
         return None
     many = g.after.certain or g.after.p50

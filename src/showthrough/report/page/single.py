@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from showthrough.auditing.audit import Audit
 from showthrough.criteria.criterion import text
 from showthrough.criteria.levels import levels
 from showthrough.errors import InputError
+from showthrough.release.release import Release
 from showthrough.report.page.blocks import PlainTable
 from showthrough.report.page.wording import percent
 
@@ -21,10 +22,10 @@ CRITERIA = {
 MOST_RELEASES = 8
 
 
-def single_levels(audit: Audit) -> dict[str, dict[str, float]]:
+def single_levels(releases: Mapping[str, Release]) -> dict[str, dict[str, float]]:
     """Release → criterion → level reached, for the newest releases."""
     found = {}
-    for name, release in list(zip(audit.posterior.names, audit.posterior.releases, strict=True))[-MOST_RELEASES:]:
+    for name, release in list(releases.items())[-MOST_RELEASES:]:
         try:
             told = levels(release)
         except InputError:  # a release that cannot be counted, such as one without groups
