@@ -64,6 +64,7 @@ TEXTS_OF_OURS = {
 KNOWN = {
     "anonymizers.anatomy": {"code"},
     "anonymizers.declared_domain": {"strange[0]"},
+    "anonymizers.level_range": {"top"},
     "anonymizers.noisy_counts": {"strange[0]"},
     "anonymizers.identifying": {
         "strange",

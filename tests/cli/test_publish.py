@@ -142,6 +142,18 @@ def test_coding_gaps_and_populations(home):
     assert "5-map holds" in done.out
 
 
+def test_levels_and_objectives(home):
+    tree = ["--hierarchy", "place=place.csv", "--k", 4]
+    done = publish(*tree, "--method", "local-recoding", "--level", "place=1:1", "-o", "D1")
+    assert done.code == 0, done.err
+    assert set(pl.read_csv("D1/rows.csv")["place"]) == {"n"}
+    done = publish(
+        *tree, "--method", "full-domain", "--level", "place=:1", "--objective", "average-class-size", "-o", "D2"
+    )
+    assert done.code == 0, done.err
+    assert "average-class-size is" in " ".join(done.out.split())
+
+
 def test_quiet_prints_nothing(home):
     done = publish("--k", 4, "-o", "D1", "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.level_range import bounded
 from showthrough.anonymizers.quasi_columns import QuasiColumn, Shown, combined_key
 from showthrough.criteria.coding import as_numbers, ordered
 from showthrough.errors import InputError
@@ -30,6 +31,7 @@ class Shape:
     weights: Mapping[str, float] = field(default_factory=Frozen)
     limits: Mapping[str, tuple[float | None, float | None]] = field(default_factory=Frozen)
     missing: str = "refuse"
+    levels: Mapping[str, Any] = field(default_factory=Frozen)
 
     @classmethod
     def of(
@@ -39,16 +41,17 @@ class Shape:
         weights: Mapping[str, float] | None,
         limits: Mapping[str, Any] | None,
         missing: str,
+        levels: Mapping[str, Any] | None = None,
     ) -> Shape:
         """Checked for itself; the columns are checked against the table."""
         if missing not in MISSING:
             raise InputError(f"missing is one of {', '.join(MISSING)}, not {missing!r}.")
         trees = {str(c): as_hierarchy(h) for c, h in (hierarchies or {}).items()}
-        return cls(trees, dict(shown or {}), dict(weights or {}), dict(limits or {}), missing)
+        return cls(trees, dict(shown or {}), dict(weights or {}), dict(limits or {}), missing, dict(levels or {}))
 
     def named(self) -> set[str]:
         """Every column that something is said about."""
-        return {*self.hierarchies, *self.shown, *self.weights, *self.limits}
+        return {*self.hierarchies, *self.shown, *self.weights, *self.limits, *self.levels}
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +144,7 @@ def prepare(
     frame = frame[kept].with_columns(column.alias(c) for c, column in {**cells, **own}.items())
     value, values = _values(frame, sensitive)
     _check_ids(frame, id)
-    columns = tuple(_encoded(c, cells[c], shape) for c in names)
+    columns = tuple(bounded(_encoded(c, cells[c], shape), shape.levels.get(c)) for c in names)
     return Table(
         frame,
         id,

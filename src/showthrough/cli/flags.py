@@ -34,6 +34,7 @@ _OPTIONS = {
     "output": "kind",
     "suppression_limit": "suppress",
     "limits": "coding",
+    "levels": "level",
     "source": "from",
     "plot": "output",
 }

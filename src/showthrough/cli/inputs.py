@@ -110,6 +110,21 @@ def codings(given: Sequence[str] | None) -> dict[str, tuple[float | None, float 
     return found
 
 
+def level_ranges(given: Sequence[str] | None) -> dict[str, tuple[int | None, int | None]]:
+    """COLUMN=LEAST:GREATEST as a table; either end may be empty."""
+    found = {}
+    for entry in given or []:
+        column, _, ends = entry.partition("=")
+        low, colon, high = ends.partition(":")
+        try:
+            found[column] = (int(low) if low.strip() else None, int(high) if high.strip() else None)
+        except ValueError:
+            colon = ""
+        if not column or not colon:
+            raise InputError(f"--level takes COLUMN=LEAST:GREATEST, such as zip=1:3, not {entry!r}.")
+    return found
+
+
 def domains(given: Sequence[str] | None) -> dict[str, Any]:
     """COLUMN=VALUES with commas (or semicolons) between them, COLUMN=level:N, or a TOML file with all columns."""
     found: dict[str, Any] = {}

@@ -64,6 +64,20 @@ def publish(
         Optional[list[str]],
         typer.Option(help="COLUMN=LOW:HIGH: lowest and highest published number; either may be empty."),
     ] = None,
+    level: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="COLUMN=LEAST:GREATEST",
+            help="Least and greatest level of a column's --hierarchy that may be published (0: the value itself); "
+            "either may be empty.",
+        ),
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            help="What full-domain makes small: loss, entropy, precision, discernibility or average-class-size."
+        ),
+    ] = "loss",
     cells: Annotated[
         str, typer.Option(help="Ranges of mondrian: tight, or recursion (they cover everybody).")
     ] = "tight",
@@ -204,7 +218,7 @@ def publish(
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
     with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
-        from showthrough.cli.inputs import codings, columns, domains, marginals, numbers, pairs
+        from showthrough.cli.inputs import codings, columns, domains, level_ranges, marginals, numbers, pairs
         from showthrough.cli.inputs import proximity as near
         from showthrough.cli.output import say_verdict, show_compared, show_link, show_published
         from showthrough.cli.writing import as_started, check_targets, give_json
@@ -235,7 +249,8 @@ def publish(
             "table": table, "method": method, "id": id, "sensitive": sensitive, "quasi": columns(quasi),
             "hierarchies": pairs("hierarchy", hierarchy), "criteria": CriteriaEntries.from_dict(limits),
             "population": population, "output": kind, "suppression_limit": suppress, "missing": missing,
-            "limits": codings(coding), "cells": cells, "passes": passes, "plan": plan, "history": history or (),
+            "limits": codings(coding), "levels": level_ranges(level), "objective": objective, "cells": cells,
+            "passes": passes, "plan": plan, "history": history or (),
             "group": group, "register": None if register is None else str(register),
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
             "repair": repair, "hold_back": hold_back, "best_effort": best_effort,

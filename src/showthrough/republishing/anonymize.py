@@ -51,6 +51,8 @@ def anonymize(
     shown: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | None = None,
     limits: Mapping[str, tuple[float | None, float | None]] | None = None,
+    levels: Mapping[str, tuple[int | None, int | None]] | None = None,
+    objective: str = "loss",
     cells: str = "tight",
     passes: int | None = None,
     accept_violations: bool = False,
@@ -81,7 +83,9 @@ def anonymize(
     and dp-counts. Columns with a hierarchy are published as its labels, other numbers as ranges, other text
     as sets; ``shown`` changes that per column. ``output`` "bucketized" publishes the same groups with
     exact quasi-identifiers and a group column. ``limits`` maps a column to its lowest and highest
-    published number (top and bottom coding). ``suppression_limit`` is a number of rows, or a share
+    published number (top and bottom coding), ``levels`` to the least and greatest level of its hierarchy
+    that may be published (0 is the value itself). ``objective`` is what full-domain makes small: loss, entropy,
+    precision, discernibility or average-class-size. ``suppression_limit`` is a number of rows, or a share
     below 1. ``missing`` says what to do with empty cells: refuse, value or suppress. ``cells`` "recursion"
     makes Mondrian publish the cells of its cuts instead of tight ranges: ranges and sets then leave nobody
     of the domain out (labels only where somebody is).
@@ -129,7 +133,9 @@ def anonymize(
     chosen = _method(method)
     if strategy in ("independent", "guarded"):
         _enforceable(chosen, criteria)
-    shape = Shape.of(hierarchies, shown, weights, limits, missing)
+    if levels:
+        _refuse_levels(chosen, strategy, plan=plan is not None, output=output, cells=cells)
+    shape = Shape.of(hierarchies, shown, weights, limits, missing, levels)
     tell = Progress.of(progress)
     tell.stage("reading the table")
     chance = _seed(seed)
@@ -142,6 +148,7 @@ def anonymize(
         suppression_limit=_rows(suppression_limit, ready.rows),
         cells=_one_of("cells", cells, ("tight", "recursion")),
         passes=passes,
+        objective=_one_of(f"The objective of {method}", objective, chosen.objectives),
         progress=tell,
     )
     kind = _output(chosen, output, shape)
@@ -241,6 +248,19 @@ def _output(method: Method, output: str | None, shape: Shape) -> str:
             "one publishes quasi-identifiers as they are."
         )
     return kind
+
+
+def _refuse_levels(method: Method, strategy: str, *, plan: bool, output: str | None, cells: str) -> None:
+    """Least and greatest levels where nothing keeps them."""
+    printed = KINDS[_one_of("output", output or method.kind, _outputs(*Shows))].shows is Shows.CELLS
+    if method.levels and printed and strategy == "independent" and not plan and cells == "tight":
+        return
+    able = ", ".join(one.name for one in METHODS.values() if one.levels)
+    raise InputError(
+        f"Least and greatest levels are kept by {able} with generalized output and tight cells, by the independent "
+        "strategy and without a plan.",
+        parameters=("levels",),
+    )
 
 
 def _publishes_ids(wanted: bool, id: str | None, kind: str) -> bool:

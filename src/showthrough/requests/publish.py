@@ -74,6 +74,8 @@ class PublishRequest(Entries):
     suppression_limit: float = 0.0
     missing: Literal["refuse", "value", "suppress"] = "refuse"
     limits: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    levels: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    objective: str = "loss"
     cells: str = "tight"
     passes: int | None = None
     plan: str | None = None
@@ -159,7 +161,7 @@ class PublishRequest(Entries):
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "criteria": self.criteria.criteria(self.sensitive, trees, people),
             "hierarchies": {c: tree for c, tree in trees.items() if c != self.sensitive},
-            "limits": dict(self.limits),
+            **{name: dict(getattr(self, name)) for name in ("limits", "levels")},
             "domain": dict(self.domain) or None,
             "marginals": [(list(m.quasi), m.share) for m in self.marginals],
             "name": self.name or ("" if self.folder is None else Path(self.folder).name),
@@ -167,9 +169,9 @@ class PublishRequest(Entries):
 
 
 _AS_THEY_ARE = (
-    "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "cells", "passes", "plan", "repair",
-    "hold_back", "best_effort", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
-    "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
+    "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "objective", "cells", "passes",
+    "plan", "repair", "hold_back", "best_effort", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids",
+    "quasi_anyway", "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
 )  # fmt: skip
 
 _ANYTHING = {"hold_back": True, "exposed": "accept", "best_effort": True}  # so that a comparison has a guarded release
