@@ -18,7 +18,7 @@ BUDGET = {
     "marginals": (),
 }  # fmt: skip
 _DEFAULTS = {
-    "strategy": "independent", "criteria": (), "knowledge": (), "prior": None,
+    "strategy": "independent", "criteria": (), "others": "alone", "knowledge": (), "prior": None,
     "output": None, "suppression_limit": 0, "shown": None, "weights": None, "limits": None, "levels": None,
     "objective": "loss", "cells": "tight", "passes": None, "accept_violations": False, "plan": None,
     "changed": "refuse", "repair": "report",
