@@ -64,6 +64,8 @@ TEXTS_OF_OURS = {
 KNOWN = {
     "anonymizers.anatomy": {"code"},
     "anonymizers.declared_domain": {"strange[0]"},
+    "anonymizers.joint_values": {"named", "strange"},
+    "anonymizers.level_range": {"top"},
     "anonymizers.noisy_counts": {"strange[0]"},
     "anonymizers.identifying": {
         "strange",
@@ -84,7 +86,7 @@ KNOWN = {
     "attacks.shares": {"given"},
     "attacks.similarity": {"level"},
     "attacks.skewness": {"ratio"},
-    "cli.inputs": {"entry", "example", "given", "mark", "twice[0]"},
+    "cli.inputs": {"entry", "example", "given", "mark", "text", "twice[0]"},
     "cli.output": {"needy[0]", "such_as"},
     "criteria.parameters": {"value", "of", "allowed[-1]"},
     "criteria.published": {"own"},
@@ -139,6 +141,7 @@ KNOWN = {
     "register.truth": {"located", "strange[0]"},
     "release.cell_forms": {"setting.why"},
     "release.cells": {"reason"},
+    "release.joint": {"named"},
     "release.folder": {"others[0]", "type_name"},
     "release.manifest": {"', '.join(first)", "last", "version"},
     "release.microaggregated": {"both[0]", "other[0]"},

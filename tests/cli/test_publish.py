@@ -142,6 +142,38 @@ def test_coding_gaps_and_populations(home):
     assert "5-map holds" in done.out
 
 
+def test_several_sensitive_columns(home):
+    raw().with_columns(pl.Series("pay", [("low", "mid", "high")[n % 3] for n in range(ROWS)])).write_csv("raw.csv")
+    both = ["--sensitive", "disease", "--sensitive", "pay"]
+    roles = ["--id", "pseudonym", *both]
+    limits = ["--k", 4, "--distinct-l", 2, "--on", "pay:t=0.4", "--on", "disease:recursive=3,2"]
+    done = run("publish", "raw.csv", *roles, *limits, "-o", "D1")
+    assert done.code == 0, done.err
+    told = " ".join(done.out.split())
+    for words in ("distinct 2-diversity of disease", "distinct 2-diversity of pay", "all rows) of pay", "of disease"):
+        assert words in told
+    assert pl.read_csv("D1/rows.csv").columns == ["age", "place", "disease", "pay"]
+    done = run("check", "D1", *both, "--k", 4, "--distinct-l", 2)
+    assert done.code == 0, done.err
+    audits = [run("audit", "D1", *more, "--json", "-") for more in ([], ["--sensitive", "pay"])]
+    assert audits[0].out != audits[1].out, audits[0].err
+    done = run("publish", "raw.csv", *roles, "--k", 4, "--on", "pay=3", "-o", "D2")
+    assert done.code == 2
+    assert "COLUMN:LIMIT=VALUE" in done.err
+
+
+def test_levels_and_objectives(home):
+    tree = ["--hierarchy", "place=place.csv", "--k", 4]
+    done = publish(*tree, "--method", "local-recoding", "--level", "place=1:1", "-o", "D1")
+    assert done.code == 0, done.err
+    assert set(pl.read_csv("D1/rows.csv")["place"]) == {"n"}
+    done = publish(
+        *tree, "--method", "full-domain", "--level", "place=:1", "--objective", "average-class-size", "-o", "D2"
+    )
+    assert done.code == 0, done.err
+    assert "average-class-size is" in " ".join(done.out.split())
+
+
 def test_quiet_prints_nothing(home):
     done = publish("--k", 4, "-o", "D1", "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")

@@ -1,5 +1,6 @@
 """Pasts that leak: with records held back the guard has an answer, and it is near what any release takes."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from showthrough import FrequencyLDiversity, KAnonymity, Policy, Release, anonymize
 from showthrough.errors import InputError, PolicyError
 from showthrough.inference.infer import infer
-from showthrough.republishing.refill import Refill, solved
+from showthrough.republishing.refill import Refill, in_proportion, solved
 from showthrough.republishing.tied import joint
+from tests.oracles import proportions
 from tests.republishing.changing import raw_tables
 from tests.republishing.test_guarded import MANY, ROLES, SEEDS, guard
 
@@ -149,3 +151,48 @@ def test_an_even_refill_moves_nobody_and_a_lopsided_one_is_mended():
     assert found is not None
     assert found.over <= 1e-5
     assert found.price == 2
+
+
+COUNTS = st.lists(st.integers(0, 4), min_size=3, max_size=4)
+
+
+@settings(max_examples=MANY, deadline=None)
+@given(COUNTS, COUNTS, st.integers(2, 3))
+def test_no_fewer_records_keep_the_proportions(there, gone, l):
+    there, gone = [*there, 0][:4], [*gone, 0][:4]
+    whole = np.array(there) + np.array(gone)
+    if not sum(there) or max(whole) * l > whole.sum():
+        return
+    row = whole / whole.sum()
+    here, away = np.tile(row, (sum(there), 1)), np.tile(row, (sum(gone), 1))
+    value = np.repeat(np.arange(4), there)
+    some, none = np.full(sum(there), 1 / l), np.full(sum(gone), 1 / l)
+    start = Refill(
+        here, value, away, np.ones(sum(gone)), some, none, np.zeros(4, dtype=np.int64), 1 / l,
+        np.zeros(sum(there), dtype=bool),
+    )  # fmt: skip
+    found = in_proportion(start)
+    fewest = proportions.fewest(there, gone, Fraction(1, l))
+    assert (fewest is None) == (not found)
+    if fewest is None:
+        return
+    assert int(found[0].out.sum()) == fewest
+    for one in found:
+        kept = np.bincount(value[~one.out], minlength=4)
+        assert max(kept) * l <= kept.sum()
+        assert max(whole - kept) * l <= (whole - kept).sum()
+        assert one.over < SLACK  # readers who take the nearest rows believe the same
+
+
+def test_a_group_at_the_limit_goes_on_without_a_few():
+    values = "aaaabbbcccdd"
+    first = pl.DataFrame({"id": [f"p{n}" for n in range(12)], "age": range(20, 32), "value": list(values)})
+    before = Release.bucketized(first.with_columns(g=pl.lit(1)), id="id", sensitive="value", group="g", quasi=["age"])
+    table = first.filter(pl.col("id") != "p11")
+    release = anonymize(
+        table, method="mondrian", output="bucketized", strategy="guarded", history=[before], hold_back=True,
+        policy=Policy(max_posterior=1 / 3, integral="no"), criteria=[KAnonymity(3), FrequencyLDiversity(3)],
+        id="id", sensitive="value", quasi=["age"],
+    )  # fmt: skip
+    assert not over([before, release], 1 / 3)
+    assert release.made.suppressed + release.made.counterfeits == 2

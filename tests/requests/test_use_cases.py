@@ -13,7 +13,8 @@ from showthrough.progress import Progress
 from showthrough.requests.audit import AuditRequest, run_audit
 from showthrough.requests.check import CheckRequest, run_check
 from showthrough.requests.demo import DemoRequest, run_demo
-from showthrough.requests.publish import PublishRequest, run_compare, run_publish
+from showthrough.requests.publish import PublishRequest, run_publish
+from showthrough.requests.publish_compare import run_compare
 from showthrough.requests.understand import run_understand
 from tests.cli.running import run
 

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from showthrough.anonymizers.refusals import out_of_reach
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.alpha_k import AlphaKAnonymity
 from showthrough.criteria.average_risk import AverageRisk, Uniqueness
 from showthrough.criteria.counts import GroupCounts
+from showthrough.criteria.criterion import OnColumn
 from showthrough.criteria.k_anonymity import KAnonymity
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.table.arrays import Flags
@@ -22,25 +25,47 @@ if TYPE_CHECKING:
 def requirement(table: Table, criteria: Sequence[Any], *, suppress: bool = False) -> Requirement:
     """Criteria on sizes and shares as one requirement; refused if it is out of reach and no row may be suppressed."""
     ready = [searchable(c) for c in criteria]
-    k = max([1, *(c.k for c in ready if isinstance(c, (KAnonymity, AlphaKAnonymity)))])
+    k = max([1, *(c.k for c in map(bare, ready) if isinstance(c, (KAnonymity, AlphaKAnonymity)))])
     others = [c for c in ready if not isinstance(c, KAnonymity)]
     if not others:
         return Requirement(k)
+    if not suppress and table.rows >= k:
+        refuse_out_of_reach(table, others)
+    return Requirement(k, table.value, lambda counts: satisfied(table, counts, others), labels=table.values)
 
-    def allowed(counts: GroupCounts) -> Flags:
-        met: Flags = others[0].met(others[0].level(counts))
-        for criterion in others[1:]:
-            met = met & criterion.met(criterion.level(counts))
-        return met
 
-    refusal = None if suppress or table.rows < k else out_of_reach(table.counts, table.values, others)
-    if refusal is not None:
-        raise refusal
-    return Requirement(k, table.value, allowed, labels=table.values)
+def satisfied(table: Table, counts: GroupCounts, criteria: Sequence[Any]) -> Flags:
+    """Which groups satisfy all criteria, those on one of several sensitive columns by that column."""
+    met: Flags = np.ones(counts.groups, dtype=bool)
+    joint = [c for c in criteria if isinstance(c, OnColumn)]
+    if joint and table.joint is not None:
+        met &= table.joint.met(counts, joint)
+    for criterion in criteria:
+        if not isinstance(criterion, OnColumn):
+            met &= criterion.met(criterion.level(counts))
+    return met
+
+
+def refuse_out_of_reach(table: Table, criteria: Sequence[Any]) -> None:
+    """Refuse criteria that the whole table fails as one group."""
+    plain = [c for c in criteria if not isinstance(c, OnColumn)]
+    found = out_of_reach(table.counts, table.values, plain) if plain else None
+    for one in criteria:
+        if found is None and isinstance(one, OnColumn) and table.joint is not None:
+            found = out_of_reach(*table.joint.total(one.column, table.counts), [one.criterion])
+    if found is not None:
+        raise found
+
+
+def bare(criterion: Any) -> Any:
+    """The criterion itself, whichever column it is judged by."""
+    return criterion.criterion if isinstance(criterion, OnColumn) else criterion
 
 
 def searchable(criterion: Any) -> Any:
     """The criterion for single groups: which rows are kept, and what all make together, is not known before all are."""
+    if isinstance(criterion, OnColumn):
+        return replace(criterion, criterion=searchable(criterion.criterion))
     if isinstance(criterion, (AverageRisk, Uniqueness)):
         return KAnonymity(criterion.k)
     return replace(criterion, reference="all") if isinstance(criterion, TCloseness) else criterion

@@ -66,9 +66,10 @@ def refuse_identifying(table: Table, anyway: Sequence[str] | str, *, named: bool
     ``named`` says that the caller named a column: if none was, the header may be somebody's record.
     """
     confirmed = [anyway] if isinstance(anyway, str) else [str(column) for column in anyway]
-    if table.sensitive is not None and table.sensitive not in confirmed:
-        _refuse_naming_value(table.frame[table.sensitive], table.sensitive)
-    strange = next((column for column in confirmed if column not in (*table.quasi, table.sensitive)), None)
+    for column in table.sensitives:
+        if column not in confirmed:
+            _refuse_naming_value(table.frame[column], column)
+    strange = next((column for column in confirmed if column not in (*table.quasi, *table.sensitives)), None)
     if strange is not None:
         raise InputError(
             f"quasi_anyway= names {strange!r}, which is none of the quasi-identifiers.", parameters=("quasi_anyway",)

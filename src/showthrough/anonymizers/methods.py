@@ -11,14 +11,17 @@ import numpy as np
 from showthrough.anonymizers.anatomy import anatomy
 from showthrough.anonymizers.describe import level_cells, recursion_cells, tight_cells
 from showthrough.anonymizers.full_domain import full_domain
+from showthrough.anonymizers.level_range import grounded, in_parts
 from showthrough.anonymizers.local_recoding import local_recoding
 from showthrough.anonymizers.mdav import Feature, centroids, mdav
-from showthrough.anonymizers.mondrian import mondrian
+from showthrough.anonymizers.mondrian import MondrianResult, mondrian
 from showthrough.anonymizers.near_rows import NumericProximity, Proximity, ValueProximity
+from showthrough.anonymizers.objectives import OBJECTIVES
 from showthrough.anonymizers.outliers import mondrian_without_outliers
 from showthrough.anonymizers.outsiders import Population
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.anonymizers.remark import Remark
+from showthrough.anonymizers.requirement import Requirement
 from showthrough.anonymizers.table import Table
 from showthrough.anonymizers.xcolor import xcolor
 from showthrough.criteria.alpha_k import AlphaKAnonymity
@@ -52,6 +55,7 @@ class Options:
     suppression_limit: int = 0  # rows
     cells: str = "tight"  # or "recursion": cells that cover the whole space
     passes: int | None = None  # of local recoding; None: as many as pay
+    objective: str = "loss"  # of full-domain
     strict: bool = True
     progress: Progress = field(default_factory=Progress)
 
@@ -76,6 +80,8 @@ class Method:
     kind: str
     enforces: tuple[type[Criterion], ...]
     run: Callable[[Table, Sequence[Any], Options], Groups]
+    levels: bool = False  # whether it generalizes, so that least and greatest levels can be kept
+    objectives: tuple[str, ...] = ("loss",)
 
 
 _SIZES_AND_SHARES = (
@@ -103,13 +109,15 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
             "cuts overlap, and cells must not be wider than the groups that the population was counted in."
         )
     limit = _limit(table, people, options)
-    if limit:
-        found = mondrian_without_outliers(
-            people.columns, people.requirement(suppress=True), limit=limit, relaxed=relaxed, seed=options.seed
-        )
-    else:
-        found = mondrian(people.columns, people.requirement(), relaxed=relaxed, seed=options.seed)
+
+    def cut(columns: Sequence[QuasiColumn], wanted: Requirement, most: int) -> MondrianResult:
+        if most:
+            return mondrian_without_outliers(columns, wanted, limit=most, relaxed=relaxed, seed=options.seed)
+        return mondrian(columns, wanted, relaxed=relaxed, seed=options.seed)
+
+    wanted = people.requirement(suppress=limit > 0)
     if options.cells == "recursion":
+        found = cut(people.columns, wanted, limit)
         whole = recursion_cells(table.columns, found.cell_low, found.cell_high)
         return Groups(
             found.group,
@@ -117,12 +125,20 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
             persons=people.persons(found.group),
             outside=people.outside(found.group),
         )
-    group = people.published(found.group)
     tight = any(c.shown == "range" for c in people.columns)
     remarks = (Remark("tight ranges", "Ranges are tight: their ends are values of real persons."),) if tight else ()
-    cells = _named(table.columns, people.cells(found.group, tight_cells))
+    return _tight(people, in_parts(people.columns, wanted, limit, lambda *part: cut(*part).group), remarks)
+
+
+def _tight(people: Population, group: Codes, remarks: tuple[Remark, ...] = ()) -> Groups:
+    """The published groups with tight cells."""
+    cells = people.cells(group, lambda columns, own: tight_cells([grounded(c) for c in columns], own))
     return Groups(
-        group, cells, remarks=remarks, persons=people.persons(found.group), outside=people.outside(found.group)
+        people.published(group),
+        _named(people.columns, cells),
+        remarks=remarks,
+        persons=people.persons(group),
+        outside=people.outside(group),
     )
 
 
@@ -133,17 +149,18 @@ def _relaxed(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
 def _local(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     people = Population.of(table, criteria)
     limit = _limit(table, people, options)
-    found = local_recoding(
-        people.columns,
-        people.requirement(suppress=limit > 0),
-        passes=options.passes,
-        suppression_limit=limit,
-        seed=options.seed,
-        progress=options.progress,
-    )
-    group = people.published(found.group)
-    cells = _named(table.columns, people.cells(found.group, tight_cells))
-    return Groups(group, cells, persons=people.persons(found.group), outside=people.outside(found.group))
+
+    def recoded(columns: Sequence[QuasiColumn], wanted: Requirement, most: int) -> Codes:
+        return local_recoding(
+            columns,
+            wanted,
+            passes=options.passes,
+            suppression_limit=most,
+            seed=options.seed,
+            progress=options.progress,
+        ).group
+
+    return _tight(people, in_parts(people.columns, people.requirement(suppress=limit > 0), limit, recoded))
 
 
 def _limit(table: Table, people: Population, options: Options) -> int:
@@ -155,7 +172,12 @@ def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Gro
     people = Population.of(table, criteria)
     limit = min(options.suppression_limit, table.rows - 1)  # a release publishes somebody
     try:
-        found = full_domain(people.columns, people.requirement(suppress=limit > 0), suppression_limit=limit)
+        found = full_domain(
+            people.columns,
+            people.requirement(suppress=limit > 0),
+            suppression_limit=limit,
+            objective=options.objective,
+        )
     except InputError:
         people.requirement()  # says more where the table itself is the reason
         raise
@@ -165,9 +187,11 @@ def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Gro
     words = "Levels: {levels}; {checked} of {nodes} nodes looked at."
     if not found.optimal:
         words = "Levels: {levels}; the lattice is too large to prove that no other node loses less."
-    remark = Remark.of(
-        "levels", words, levels=Frozen(levels), checked=found.checked, nodes=found.nodes, optimal=found.optimal
-    )
+    figures: dict[str, Any] = {"checked": found.checked, "nodes": found.nodes, "optimal": found.optimal}
+    if options.objective != "loss":
+        words += " {objective} is {value:.6g}."
+        figures |= {"objective": options.objective, "value": found.loss}
+    remark = Remark.of("levels", words, levels=Frozen(levels), **figures)
     return Groups(
         group,
         _named(table.columns, cells),
@@ -253,10 +277,10 @@ def _named(columns: Sequence[QuasiColumn], cells: Sequence[Sequence[str]]) -> di
 METHODS = {
     m.name: m
     for m in (
-        Method("mondrian", "generalized", _SIZES_AND_SHARES, _mondrian),
-        Method("mondrian-relaxed", "generalized", _SIZES_AND_SHARES, _relaxed),
-        Method("local-recoding", "generalized", _SIZES_AND_SHARES, _local),
-        Method("full-domain", "generalized", _SIZES_AND_SHARES, _full_domain),
+        Method("mondrian", "generalized", _SIZES_AND_SHARES, _mondrian, levels=True),
+        Method("mondrian-relaxed", "generalized", _SIZES_AND_SHARES, _relaxed, levels=True),
+        Method("local-recoding", "generalized", _SIZES_AND_SHARES, _local, levels=True),
+        Method("full-domain", "generalized", _SIZES_AND_SHARES, _full_domain, levels=True, objectives=OBJECTIVES),
         Method(
             "anatomy", "bucketized", (DistinctLDiversity, FrequencyLDiversity, EntropyLDiversity, MUniqueness), _anatomy
         ),

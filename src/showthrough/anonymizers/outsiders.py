@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from showthrough.anonymizers.demands import requirement, searchable
+from showthrough.anonymizers.demands import refuse_out_of_reach, requirement, satisfied, searchable
 from showthrough.anonymizers.quasi_columns import QuasiColumn
-from showthrough.anonymizers.refusals import out_of_reach
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.population import DeltaPresence, KMap
@@ -67,9 +66,8 @@ class Population:
             replace(c, population=np.array([sensitive.size])) if isinstance(c, (DeltaPresence, KMap)) else c
             for c in ready
         ]
-        refusal = None if suppress else out_of_reach(self.table.counts, self.table.values, whole)
-        if refusal is not None:
-            raise refusal
+        if not suppress:
+            refuse_out_of_reach(self.table, whole)
         return Requirement(1, sensitive, replace(self, criteria=ready)._allowed)
 
     def _allowed(self, counts: GroupCounts) -> Flags:
@@ -83,10 +81,9 @@ class Population:
             met[size == 0] = False
         start = np.searchsorted(group, np.append(inside, counts.groups))
         mine = GroupCounts.trusted(start, counts.value[own], counts.count[own], self.table.counts, self.table.values)
-        for criterion in self.criteria:
-            if isinstance(criterion, (DeltaPresence, KMap)):
-                criterion = replace(criterion, population=counts.size[inside])
-            met[inside] &= criterion.met(criterion.level(mine))
+        persons = counts.size[inside]
+        ready = [replace(c, population=persons) if isinstance(c, (DeltaPresence, KMap)) else c for c in self.criteria]
+        met[inside] &= satisfied(self.table, mine, ready)
         return met
 
     def published(self, group: Codes) -> Codes:

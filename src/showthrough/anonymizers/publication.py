@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.demands import bare
 from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Groups
 from showthrough.anonymizers.quasi_columns import shortest
 from showthrough.anonymizers.suppression import publication_order
 from showthrough.anonymizers.table import Table
-from showthrough.criteria.criterion import Check
+from showthrough.criteria.criterion import Check, OnColumn
 from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.criteria.published import of_release
+from showthrough.criteria.several import count_each
 from showthrough.errors import InputError, InternalError
 from showthrough.measuring.grouping import Grouping
 from showthrough.measuring.loss import Reading
@@ -44,6 +46,8 @@ def publish(
     if not (grouped.group >= 0).any():
         raise InputError("Every row would have to be suppressed: nothing is left to publish.")
     form, order = KINDS[kind], publication_order(grouped.group, table.value, seed=seed)
+    if table.joint is not None and not form.several_values:
+        raise InputError(f"A {kind} release has one sensitive column: name one, or publish a generalized release.")
     if form.values_per_group and table.sensitive is None:
         raise InputError(f"A {kind} release publishes values per group: name the sensitive column.")
     source = replace(_SHOWN[form.shows](table, grouped, order), where=name or Source.where)
@@ -94,10 +98,9 @@ def _centroids(table: Table, grouped: Groups, order: Any) -> Source:
     assert grouped.cells is not None
     group = grouped.group[order]
     columns = {c: pl.Series(c, grouped.cells[c]).gather(group) for c in table.quasi}
-    if table.sensitive is not None:
-        columns[table.sensitive] = table.frame[table.sensitive].gather(order)
+    columns |= {c: table.frame[c].gather(order) for c in table.sensitives}
     rows = to_polars(columns)
-    roles = make_roles(rows.columns, sensitive=table.sensitive, quasi=table.quasi)
+    roles = make_roles(rows.columns, sensitive=list(table.sensitives), quasi=table.quasi)
     return Source(rows, roles, options={"nominal": [c for c in table.quasi if rows[c].dtype == pl.String]})
 
 
@@ -144,9 +147,14 @@ def _link(table: Table, order: Any, cells: pl.DataFrame, release: Release) -> pl
 
 def verified(table: Table, grouped: Groups, release: Release, criteria: Sequence[Any]) -> tuple[Check, ...]:
     """The criteria applied to the release itself, whoever made it."""
-    counted = of_release(release, reference=None if table.sensitive is None else table.frame)
+    reference = None if table.sensitive is None else table.frame
+    counted = of_release(release, reference=reference)
+    each = {} if table.joint is None else dict(count_each(release, table.joint.roles, reference))
     found = []
     for criterion in criteria:
+        if isinstance(criterion, OnColumn):
+            found.append(criterion.told(criterion.criterion.check(each[criterion.column])))
+            continue
         if not isinstance(criterion, (DeltaPresence, KMap)):
             found.append(criterion.check(counted))
             continue
@@ -187,7 +195,7 @@ def seen_groups(table: Table, grouped: Groups) -> Codes:
 
 def utility_of(table: Table, group: Codes, criteria: Sequence[Any], release: Release | None = None) -> Utility:
     """What the groups cost a reader of quasi-identifiers; with a generalized release, what its cells do."""
-    k = max([c.k for c in criteria if hasattr(c, "k")], default=None)
+    k = max([c.k for c in map(bare, criteria) if hasattr(c, "k")], default=None)
     trees = {c.name: table.shape.hierarchies[c.name] for c in table.columns if c.shown == "label"}
     numeric = tuple(c.name for c in table.columns if c.shown == "range")
     reading = (

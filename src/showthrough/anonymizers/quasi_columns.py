@@ -55,6 +55,10 @@ class QuasiColumn:
     """The first value stands for all numbers below some bound (bottom coding)."""
     open_high: bool = False
     """The last value stands for all numbers from some bound on (top coding)."""
+    least: int = 0
+    """The lowest level that may be published."""
+    greatest: int | None = None
+    """The highest level that may be published; None: any."""
     rank: Codes = field(init=False, repr=False)
     """Order in which cuts see the leaves: ranges by value, labels depth first (so that every label is an interval of
     ranks), sets by falling frequency."""

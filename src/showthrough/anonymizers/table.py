@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.joint_values import JointValues
+from showthrough.anonymizers.level_range import bounded
 from showthrough.anonymizers.quasi_columns import QuasiColumn, Shown, combined_key
 from showthrough.criteria.coding import as_numbers, ordered
 from showthrough.errors import InputError
@@ -30,6 +32,7 @@ class Shape:
     weights: Mapping[str, float] = field(default_factory=Frozen)
     limits: Mapping[str, tuple[float | None, float | None]] = field(default_factory=Frozen)
     missing: str = "refuse"
+    levels: Mapping[str, Any] = field(default_factory=Frozen)
 
     @classmethod
     def of(
@@ -39,16 +42,17 @@ class Shape:
         weights: Mapping[str, float] | None,
         limits: Mapping[str, Any] | None,
         missing: str,
+        levels: Mapping[str, Any] | None = None,
     ) -> Shape:
         """Checked for itself; the columns are checked against the table."""
         if missing not in MISSING:
             raise InputError(f"missing is one of {', '.join(MISSING)}, not {missing!r}.")
         trees = {str(c): as_hierarchy(h) for c, h in (hierarchies or {}).items()}
-        return cls(trees, dict(shown or {}), dict(weights or {}), dict(limits or {}), missing)
+        return cls(trees, dict(shown or {}), dict(weights or {}), dict(limits or {}), missing, dict(levels or {}))
 
     def named(self) -> set[str]:
         """Every column that something is said about."""
-        return {*self.hierarchies, *self.shown, *self.weights, *self.limits}
+        return {*self.hierarchies, *self.shown, *self.weights, *self.limits, *self.levels}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,7 @@ class Table:
     shape: Shape
     incomplete: int = 0
     publish_ids: bool = False  # whether a release that can show ids does
+    joint: JointValues | None = None  # of several sensitive columns, whose combinations are the values then
 
     @property
     def rows(self) -> int:
@@ -86,8 +91,13 @@ class Table:
         """The column of ids if it is to be published where a release can show it."""
         return self.id if self.publish_ids else None
 
+    @property
+    def sensitives(self) -> tuple[str, ...]:
+        """All sensitive columns."""
+        return self.joint.columns if self.joint is not None else () if self.sensitive is None else (self.sensitive,)
+
     def _unused(self, name: str) -> str:
-        while name in (*self.quasi, self.sensitive, self.id):
+        while name in (*self.quasi, *self.sensitives, self.id):
             name += "_"
         return name
 
@@ -114,19 +124,24 @@ def prepare(
     table: Any,
     *,
     id: str | None,
-    sensitive: str | None,
+    sensitive: str | Sequence[str] | None,
     quasi: Sequence[str] | None,
     shape: Shape,
+    others: str = "alone",
 ) -> Table:
-    """Encode a table; what cannot be published is refused with a sentence that names the column."""
+    """Encode a table; what cannot be published is refused with a sentence that names the column.
+
+    Of several sensitive columns ``others`` says how the rest counts while one is judged (``joint_values.py``).
+    """
+    secret = listed_names(sensitive)
     frame = to_polars(table)
     if quasi is None:
         need_header(frame, "The table")
     _refuse_patterns(frame)
     asked = [] if quasi is None else [quasi] if isinstance(quasi, str) else list(quasi)
-    need_columns(frame, [*(c for c in (id, sensitive) if c is not None), *asked], "The table")
-    names = tuple(asked if quasi is not None else [c for c in frame.columns if c not in (id, sensitive)])
-    _check_roles(id, sensitive, names)
+    need_columns(frame, [*([] if id is None else [id]), *secret, *asked], "The table")
+    names = tuple(asked if quasi is not None else [c for c in frame.columns if c not in (id, *secret)])
+    _check_roles(id, secret, names)
     strange = sorted(shape.named() - set(names))
     if strange:
         raise InputError(f"{strange[0]!r} is none of the quasi-identifiers ({', '.join(names)}).")
@@ -139,20 +154,29 @@ def prepare(
     kept, cells = _handled(gaps, cells, shape.missing)
     own = {} if id is None else {id: scalar(frame[id], f"The table: column {id!r}")[kept]}
     frame = frame[kept].with_columns(column.alias(c) for c, column in {**cells, **own}.items())
-    value, values = _values(frame, sensitive)
+    joint = None
+    value, values = _values(frame, next(iter(secret), None))
+    if len(secret) > 1:
+        value, values, joint = JointValues.of(secret, [_values(frame, column) for column in secret], others)
     _check_ids(frame, id)
-    columns = tuple(_encoded(c, cells[c], shape) for c in names)
+    columns = tuple(bounded(_encoded(c, cells[c], shape), shape.levels.get(c)) for c in names)
     return Table(
         frame,
         id,
-        sensitive,
+        next(iter(secret), None),
         names,
         columns,
         value,
         values,
         shape,
         int(gaps.sum()) if shape.missing == "suppress" else 0,
+        joint=joint,
     )
+
+
+def listed_names(sensitive: str | Sequence[str] | None) -> list[str]:
+    """The sensitive columns that were named, none, one or several."""
+    return [] if sensitive is None else [sensitive] if isinstance(sensitive, str) else [str(c) for c in sensitive]
 
 
 def _refuse_patterns(frame: pl.DataFrame) -> None:
@@ -162,10 +186,10 @@ def _refuse_patterns(frame: pl.DataFrame) -> None:
             raise InputError(f"Column {place} of the table is called {name!r}, which no release can carry: rename it.")
 
 
-def _check_roles(id: str | None, sensitive: str | None, quasi: Sequence[str]) -> None:
+def _check_roles(id: str | None, sensitive: Sequence[str], quasi: Sequence[str]) -> None:
     if not quasi:
         raise InputError("A release needs quasi-identifiers: name them with quasi=.", parameters=("quasi",))
-    named = [name for name in (id, sensitive, *quasi) if name is not None]
+    named = [name for name in (id, *sensitive, *quasi) if name is not None]
     if len(set(named)) < len(named):
         twice = next(name for k, name in enumerate(named) if name in named[:k])
         raise InputError(f"The column {twice!r} is named twice: a column plays one part.")

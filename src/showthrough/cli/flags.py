@@ -36,6 +36,7 @@ _OPTIONS = {
     "limits": "coding",
     "exposed": "accept-exposed",
     "marginals": "marginal",
+    "levels": "level",
     "source": "from",
     "gate": "policy",
     "plot": "output",

@@ -110,6 +110,45 @@ def codings(given: Sequence[str] | None) -> dict[str, tuple[float | None, float 
     return found
 
 
+_ON = {
+    "distinct-l": int, "frequency-l": float, "entropy-l": float, "recursive": None, "t": float, "distance": str,
+    "alpha": float, "beta": float, "delta-disclosure": float,
+}  # fmt: skip
+
+
+def limits_on(given: Sequence[str] | None) -> list[dict[str, Any]]:
+    """COLUMN:LIMIT=VALUE, a limit of one sensitive column each, as one entry per column."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in given or []:
+        column, _, limit = entry.rpartition("=")[0].rpartition(":")
+        text = entry.rpartition("=")[2]
+        if not column or limit not in _ON:
+            known = ", ".join(_ON)
+            raise InputError(f"--on takes COLUMN:LIMIT=VALUE, such as pay:t=0.3, with one of the limits {known}.")
+        read = _ON[limit]
+        try:
+            told = numbers("recursive", text, "C,L", whole=1) if read is None else read(text)
+        except ValueError:
+            raise InputError(f"--on {column}:{limit} takes a number, not {text!r}.") from None
+        found.setdefault(column, {})[limit.replace("-", "_")] = told
+    return [{"column": column, "criteria": own} for column, own in found.items()]
+
+
+def level_ranges(given: Sequence[str] | None) -> dict[str, tuple[int | None, int | None]]:
+    """COLUMN=LEAST:GREATEST as a table; either end may be empty."""
+    found = {}
+    for entry in given or []:
+        column, _, ends = entry.partition("=")
+        low, colon, high = ends.partition(":")
+        try:
+            found[column] = (int(low) if low.strip() else None, int(high) if high.strip() else None)
+        except ValueError:
+            colon = ""
+        if not column or not colon:
+            raise InputError(f"--level takes COLUMN=LEAST:GREATEST, such as zip=1:3, not {entry!r}.")
+    return found
+
+
 def domains(given: Sequence[str] | None) -> dict[str, Any]:
     """COLUMN=VALUES with commas (or semicolons) between them, COLUMN=level:N, or a TOML file with all columns."""
     found: dict[str, Any] = {}

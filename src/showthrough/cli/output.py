@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from showthrough.requests.check import CheckResult
     from showthrough.requests.compare import CompareOptionsResult
     from showthrough.requests.explain import ExplainResult
-    from showthrough.requests.publish import CompareResult, PublishResult
+    from showthrough.requests.publish import PublishResult
+    from showthrough.requests.publish_compare import CompareResult
     from showthrough.requests.reproduce import ReproduceResult
     from showthrough.requests.understand import Understood
 

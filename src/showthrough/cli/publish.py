@@ -28,11 +28,29 @@ def publish(
         ),
     ] = "mondrian",
     id: options.Id = None,
-    sensitive: options.Sensitive = None,
+    sensitive: Annotated[
+        Optional[list[str]],
+        typer.Option(help="Column with the sensitive value; once per column, if several are published."),
+    ] = None,
     quasi: Annotated[
         Optional[str], typer.Option(help="Quasi-identifiers with commas: zip,age. Default: all others.")
     ] = None,
     hierarchy: options.Hierarchies = None,
+    on: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="COLUMN:LIMIT=VALUE",
+            help="A limit for one of several sensitive columns: pay:t=0.3, ill:recursive=3,2; once per "
+            "limit. All other limits on values are for each of them.",
+        ),
+    ] = None,
+    others: Annotated[
+        str,
+        typer.Option(
+            help="Several sensitive columns: while one is judged, the others are left alone, count as quasi "
+            "(identifiers), or all make one value together."
+        ),
+    ] = "alone",
     k: options.K = None,
     distinct_l: options.DistinctL = None,
     frequency_l: options.FrequencyL = None,
@@ -64,6 +82,20 @@ def publish(
         Optional[list[str]],
         typer.Option(help="COLUMN=LOW:HIGH: lowest and highest published number; either may be empty."),
     ] = None,
+    level: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="COLUMN=LEAST:GREATEST",
+            help="Least and greatest level of a column's --hierarchy that may be published (0: the value itself); "
+            "either may be empty.",
+        ),
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            help="What full-domain makes small: loss, entropy, precision, discernibility or average-class-size."
+        ),
+    ] = "loss",
     cells: Annotated[
         str, typer.Option(help="Ranges of mondrian: tight, or recursion (they cover everybody).")
     ] = "tight",
@@ -208,13 +240,14 @@ def publish(
 ) -> None:
     """Publish a table: a release that satisfies your criteria, alone or beside what is out there already."""
     with errors_as_sentences(audience=audience), unpacked_up_to(unpacked):
-        from showthrough.cli.inputs import codings, columns, domains, marginals, numbers, pairs
+        from showthrough.cli.inputs import codings, columns, domains, level_ranges, limits_on, marginals, numbers, pairs
         from showthrough.cli.inputs import proximity as near
         from showthrough.cli.output import say_verdict, show_compared, show_link, show_published
         from showthrough.cli.writing import as_started, check_targets, give_json
         from showthrough.criteria.criteria_entries import CriteriaEntries
         from showthrough.report.ledger_terminal import show_gate
-        from showthrough.requests.publish import PublishRequest, run_compare, run_publish
+        from showthrough.requests.publish import PublishRequest, run_publish
+        from showthrough.requests.publish_compare import run_compare
 
         if (output is None) == (not dry_run):
             raise InputError(
@@ -235,11 +268,14 @@ def publish(
         }  # fmt: skip
         if method != "dp-counts" and (max_epsilon is not None or max_delta is not None):
             raise InputError("--max-epsilon and --max-delta are limits of --method dp-counts.")
+        secret = sensitive or ()
         entries = {
-            "table": table, "method": method, "id": id, "sensitive": sensitive, "quasi": columns(quasi),
+            "table": table, "method": method, "id": id, "sensitive": next(iter(secret), None),
+            "also": tuple(secret[1:]), "limits_on": limits_on(on), "others": others, "quasi": columns(quasi),
             "hierarchies": pairs("hierarchy", hierarchy), "criteria": CriteriaEntries.from_dict(limits),
             "population": population, "output": kind, "suppression_limit": suppress, "missing": missing,
-            "limits": codings(coding), "cells": cells, "passes": passes, "plan": plan, "history": history or (),
+            "limits": codings(coding), "levels": level_ranges(level), "objective": objective, "cells": cells,
+            "passes": passes, "plan": plan, "history": history or (),
             "group": group, "register": None if register is None else str(register),
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
             "repair": repair, "hold_back": hold_back, "best_effort": best_effort,

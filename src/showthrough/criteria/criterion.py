@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,6 +84,10 @@ class Criterion(ABC):
     def __str__(self) -> str:
         return self.name
 
+    def on(self, column: str) -> OnColumn:
+        """The criterion for one of several sensitive columns of a table that is to be published."""
+        return OnColumn(self, str(column))
+
     def fitted(self, counted: Counted) -> Criterion:  # noqa: ARG002
         """The criterion made ready for these groups; most need nothing."""
         return self
@@ -123,6 +127,26 @@ class Criterion(ABC):
             worst=listed,
             sentence=_sentence(str(self), ready.told(worst, counted), groups, counted.counts.groups, persons),
         )
+
+
+@dataclass(frozen=True)
+class OnColumn:
+    """A criterion that is judged by one sensitive column of several, or by several as one composite value."""
+
+    criterion: Any
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.criterion} of {self.column}"
+
+    def check(self, release: Any, *, quasi: Sequence[str] | None = None) -> Check:
+        """Apply the criterion to the column of a release, or of a frame with its quasi-identifiers."""
+        return self.told(self.criterion.check(release, sensitive=self.column, quasi=quasi))
+
+    def told(self, check: Check) -> Check:
+        """What the criterion says, said of the column."""
+        sentence = check.sentence.replace(check.criterion, str(self), 1)
+        return replace(check, criterion=str(self), sentence=sentence)
 
 
 def at_least(level: Reals, limit: float) -> Flags:

@@ -78,7 +78,7 @@ def of_published(
         if chosen is not None:  # values stand beside no person
             return of_frame(release.records, None, chosen, suppressed=suppressed)
         return _by_groups(release, None, suppressed, reference)
-    if named in ([], [own]):
+    if named in ([], [own]) and not set(chosen or ()) & set(release.roles.also):
         return _by_groups(release, chosen, suppressed, reference)
     rows = release.form.by_record(release)
     names = chosen if chosen is not None else [c for c in group_names(release) if c not in named]

@@ -187,6 +187,8 @@ def _understood(home: Path, found: manifest.Manifest, bytes_of: Callable[[Path],
         for role, (name, sha256) in found.files.items()
     }
     roles = {role: columns[role] for role in ("id", "sensitive", "group", "quasi", "count", "spread")}
+    if columns["also"]:
+        roles["sensitive"] = [columns["sensitive"], *columns["also"]]
     source = Source(
         tables["rows" if "rows" in tables else "records"],
         make_roles((), **roles),

@@ -28,6 +28,7 @@ class GeneralizedKind(Kind):
     shows = Shows.CELLS
     needs = ("quasi",)
     from_groups = True
+    several_values = True
 
     def make(self, source: Source) -> Parts:
         """The parts of a release from its rows."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from showthrough.errors import InputError, ReleaseError
-from showthrough.release import counterfeits
+from showthrough.release import counterfeits, joint
 from showthrough.release.bucketized import refuse_twice
 from showthrough.release.columns import (
     count_values,
@@ -33,7 +33,7 @@ def check(source: Source, *, also: tuple[str, ...] = ()) -> None:
     roles, where = source.roles, source.where
     if not roles.quasi and roles.group is None:
         raise InputError(f"{where} names neither quasi-identifiers nor a group column: nothing tells its groups apart.")
-    names = [roles.id, roles.group, roles.sensitive, *roles.quasi, *roles.spread.values(), *also]
+    names = [roles.id, roles.group, roles.sensitive, *roles.quasi, *roles.also, *roles.spread.values(), *also]
     need_columns(source.rows, [n for n in names if n is not None], where)
     if source.rows.height == 0:
         raise ReleaseError(f"{where} is empty: it has no rows.")
@@ -101,8 +101,11 @@ def parts_of_rows(source: Source, cells: Mapping[str, pl.Series]) -> Parts:
     sizes = pl.DataFrame({"group": label}).group_by("group").agg(pl.len().cast(pl.Int64).alias("n")).sort("group")
     fake = counterfeits.read(source.counterfeits, labels, sizes["n"], roles, where=where)
     if roles.sensitive is not None:
-        tally = count_values(label, filled_value(source.rows, roles.sensitive, where))
-        return Parts(roles, kept, tally, labels, sizes["n"], fake, source=where, first_row=first)
+        value = filled_value(source.rows, roles.sensitive, where)
+        tally = count_values(label, value)
+        others = [filled_value(source.rows, name, where) for name in roles.also]
+        beside = joint.records(label, value, others) if others else None
+        return Parts(roles, kept, tally, labels, sizes["n"], fake, source=where, first_row=first, beside=beside)
     person_group = None
     if roles.id is not None:
         no_id = f"has no id (column {roles.id!r} is empty)."
@@ -166,6 +169,8 @@ def rows(release: Release) -> pl.DataFrame:
     shown = _columns(release, at, release.labels.gather(at))
     if roles.sensitive is None:
         return table_of(shown)
+    if release.beside is not None:
+        return table_of({**shown, **joint.columns_of(release)})
     value = release.tally.select(pl.col("value").repeat_by("n").explode())["value"]
     return table_of({**shown, roles.sensitive: value})
 

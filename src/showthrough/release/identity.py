@@ -38,7 +38,8 @@ def fingerprint_of(release: Release) -> str:
     return fingerprint(
         {
             "kind": release.kind,
-            "roles": plain(release.roles),
+            "roles": {role: name for role, name in plain(release.roles).items() if role != "also"},
+            **({} if release.beside is None else {"also": release.roles.also, "beside": as_set(release.beside)}),
             "records": as_set(published),
             "counts": as_set(release.tally),
             "counterfeits": as_set(release.counterfeits),

@@ -69,6 +69,9 @@ class Kind(ABC):
     from_groups: ClassVar[bool] = False
     """Whether `anonymize` can publish groups of a table's rows as a release of this kind."""
 
+    several_values: ClassVar[bool] = False
+    """Whether more than one sensitive column can stand beside its records."""
+
     @abstractmethod
     def make(self, source: Source) -> Parts:
         """The parts of a release from published tables: above all its counts (group, value, n)."""

@@ -65,6 +65,8 @@ def write(
         "group": roles.group if roles.group is not None else False,
         "quasi": list(roles.quasi),
     }
+    if roles.also:
+        columns["also"] = list(roles.also)
     columns |= release.form.entries(release)
     if release.domain:
         columns["domain"] = list(release.domain)
@@ -141,7 +143,7 @@ def _options(form: Kind, told: tuple[dict[str, Any], dict[str, str], dict[str, A
 
 
 def _columns(found: Any, form: Kind, path: Path) -> dict[str, Any]:
-    columns = {"quasi": [], "count": "count", "spread": {}, "domain": [], **_table(found, "columns", path)}
+    columns = {"quasi": [], "also": [], "count": "count", "spread": {}, "domain": [], **_table(found, "columns", path)}
     quasi = columns["quasi"]
     if form.states:
         bare = [role for role in form.states if not _stated(columns.get(role), needed=role in form.needs)]
@@ -154,7 +156,9 @@ def _columns(found: Any, form: Kind, path: Path) -> dict[str, Any]:
         if name is not False and not isinstance(name, str):
             raise FileError(f"{path}: {role} under [columns] must be the name of a column, or false.")
         columns[role] = name if isinstance(name, str) else None
-    texts = isinstance(quasi, list) and all(isinstance(c, str) for c in quasi)
+    texts = all(
+        isinstance(listed, list) and all(isinstance(c, str) for c in listed) for listed in (quasi, columns["also"])
+    )
     if not texts or not isinstance(columns["count"], str):
         raise FileError(f"{path} must list quasi under [columns], and name columns by text.")
     if not isinstance(columns["domain"], list) or any(isinstance(v, (list, dict)) for v in columns["domain"]):

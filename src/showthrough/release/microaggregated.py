@@ -41,6 +41,7 @@ class MicroaggregatedKind(Kind):
     needs = ("quasi",)
     options = ("spread", "ordinal", "nominal", "locate")
     from_groups = True
+    several_values = True
 
     def make(self, source: Source) -> Parts:
         """The parts of a release from its rows."""

@@ -43,3 +43,4 @@ class Parts:
     upper: pl.Series | None = None
     least: pl.Series | None = None
     margins: tuple[Margin, ...] = ()
+    beside: pl.DataFrame | None = None

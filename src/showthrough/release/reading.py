@@ -34,7 +34,7 @@ def read_release(
     values: str | os.PathLike[str] | None = None,
     *,
     id: str | None = None,
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     group: str | None = None,
     quasi: Sequence[str] | None = None,
     count: str | None = None,
@@ -60,7 +60,8 @@ def read_release(
 ) -> Release:
     """Read a release from a CSV or Parquet file, a pair of them, or a release folder.
 
-    A release folder carries kind and roles in its ``release.toml``; for a plain file name the columns. ``values``
+    A release folder carries kind and roles in its ``release.toml`` (of several sensitive columns ``sensitive`` takes
+    another one); for a plain file name the columns. ``values``
     is the second table of Anatomy's pair (group, value, count). CSV columns are read as text: ``02139`` stays
     ``02139``. Without ``kind``, a file with ``id`` and ``group`` is bucketized, one with a ``count`` column and no
     ids counted, one with ``spread`` or ``ordinal`` microaggregated, and one with ``quasi`` alone generalized;
@@ -74,7 +75,7 @@ def read_release(
     source = os.fspath(path)
     settle(source)
     if os.path.isdir(source):
-        loaded = _from_folder(source, values, counterfeits, link)
+        loaded = _looked_at(_from_folder(source, values, counterfeits, link), sensitive)
         loaded = replace(loaded, name=loaded.name if name is None else name, date=loaded.date if date is None else date)
     else:
         described = _described(source)
@@ -88,6 +89,11 @@ def read_release(
         loaded = replace(loaded, domain=_declared(loaded, described))
     loaded = _with_trees(replace(loaded, read_from=source), hierarchies, value_cells=value_cells)
     return loaded if value_map is None else loaded.recoded(_coding(value_map, encoding))
+
+
+def _looked_at(release: Release, sensitive: Any) -> Release:
+    """The release by the sensitive column that was named, if it has several."""
+    return release.by(sensitive) if isinstance(sensitive, str) and sensitive in release.roles.also else release
 
 
 def _with_trees(release: Release, hierarchies: Mapping[str, Any] | None, *, value_cells: bool) -> Release:
@@ -192,7 +198,7 @@ def _from_file(
     fake = plain["counterfeits"]
     tables = Source(
         rows,
-        make_roles(columns, quasi=given.quasi, count=count, **named),  # type: ignore[arg-type]
+        make_roles(columns, quasi=given.quasi, count=count, **named),
         source,
         None if values is None else read_table(values, encoding=plain["encoding"]),
         source if values is None else os.fspath(values),

@@ -45,7 +45,8 @@ def recoded(release: Release, mapping: Mapping[Any, Any]) -> Release:
     tally = ordered(tally.select("group", "value", "n"))
     assert group_sizes(tally)["n"].equals(group_sizes(release.tally)["n"])  # nobody is lost by renaming
     further = [mapping[v] if v in mapping else by_text.get(_text(v)) for v in release.domain]
-    return replace(release, tally=tally, domain=tuple(v for v in further if v is not None))
+    alone = replace(release.roles, also=())  # other sensitive columns stood beside the old values
+    return replace(release, roles=alone, beside=None, tally=tally, domain=tuple(v for v in further if v is not None))
 
 
 def renamed(values: pl.Series, mapping: Mapping[Any, Any]) -> pl.Series:

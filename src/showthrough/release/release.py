@@ -11,7 +11,7 @@ import polars as pl
 
 from showthrough.errors import ReleaseError
 from showthrough.release import counterfeits as fakes
-from showthrough.release import identity, microaggregated, noisy, ranged, recode
+from showthrough.release import identity, joint, microaggregated, noisy, ranged, recode
 from showthrough.release import link as private
 from showthrough.release.columns import group_sizes
 from showthrough.release.kind import Kind
@@ -26,21 +26,17 @@ from showthrough.table.frozen import Frozen
 from showthrough.table.hierarchy import as_hierarchy
 
 
-def _nothing() -> Mapping[str, Any]:
-    return Frozen()
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """An anonymized table as published; make one with the method of its kind or `read_release`.
 
     ``tally`` holds the published counts (group, value, n), ``labels`` the groups in order and
     ``size`` how many records each publishes, counterfeits included. ``records`` holds what is
-    published beside the values: of a bucketized release its persons in published order (id if there
-    is one, quasi-identifiers, group), of the other kinds one row per group in the order of
-    ``labels``: its cells as published text, or its centroids and their spread. Which person has which
-    value of the group is not in here. A release whose ``roles.sensitive`` is None has no counts and
-    acts as a register; if it publishes ids, ``records`` holds its persons (id, cells).
+    published beside the values: of a bucketized release its persons in published order (id if there is one,
+    quasi-identifiers, group), of the other kinds one row per group in the order of ``labels``: its cells as published
+    text, or its centroids and their spread. Which person has which value of the group is not in here. A release whose
+    ``roles.sensitive`` is None has no counts and acts as a register; if it publishes ids, ``records`` holds its
+    persons (id, cells).
     """
 
     kind: str
@@ -50,14 +46,14 @@ class Release:
     tally: pl.DataFrame
     shape: str = "rows"
     date: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=_nothing)
+    parameters: Mapping[str, Any] = field(default_factory=Frozen)
     labels: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.Null))
     size: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.Null))
     counterfeits: pl.DataFrame = field(default_factory=pl.DataFrame)
-    hierarchies: Mapping[str, Any] = field(default_factory=_nothing)
+    hierarchies: Mapping[str, Any] = field(default_factory=Frozen)
     link: pl.DataFrame | None = None
     person_group: pl.Series | None = None
-    options: Mapping[str, Any] = field(default_factory=_nothing)  # what only its kind understands
+    options: Mapping[str, Any] = field(default_factory=Frozen)  # what only its kind understands
     made: Any = None  # how `anonymize` made it and what it cost; never saved
     domain: tuple[Any, ...] = ()  # values that the publisher declares possible, whether they occur or not
     source: str = ""  # the file, for messages
@@ -65,7 +61,8 @@ class Release:
     upper: pl.Series | None = None  # the greatest count of each row of ``tally``, whose n is the least; None: exact
     least: pl.Series | None = None  # then ``size`` is the greatest size of each group, and this the least
     margins: tuple[Margin, ...] = ()  # its totals
-    covers: Mapping[Any, tuple[Any, ...]] = field(default_factory=_nothing)  # values that stand for one of several
+    beside: pl.DataFrame | None = None  # of several sensitive columns: group and all values, record by record
+    covers: Mapping[Any, tuple[Any, ...]] = field(default_factory=Frozen)  # values that stand for one of several
     part_of: ranged.PartOf | None = None  # of a margin that stands for itself
     read_from: str = ""  # the file or folder that was read, if any
     elsewhere: pl.Series | None = None  # of a part of a release: all values that the whole publishes
@@ -118,7 +115,7 @@ class Release:
         cls,
         frame: Any,
         *,
-        sensitive: str | None,
+        sensitive: str | Sequence[str] | None,
         quasi: Sequence[str],
         group: str | None = None,
         id: str | None = None,
@@ -132,7 +129,7 @@ class Release:
 
         Groups are equal cells, numbered 1, 2, … in the order in which they first appear, or a
         published ``group`` column. With ``sensitive=None`` the release acts as a register; only then
-        may it publish an ``id``.
+        may it publish an ``id``. ``sensitive`` may list several columns: the first is looked at, `by` takes another.
         """
         rows = to_polars(frame)
         roles = make_roles(rows.columns, id=id, sensitive=sensitive, group=group, quasi=quasi)
@@ -264,7 +261,7 @@ class Release:
     @property
     def ordinal(self) -> Mapping[str, tuple[str, ...]]:
         """The levels of ordered centroids, lowest first."""
-        found: Mapping[str, tuple[str, ...]] = self.options.get("ordinal", _nothing())
+        found: Mapping[str, tuple[str, ...]] = self.options.get("ordinal", Frozen())
         return found
 
     @property
@@ -274,7 +271,7 @@ class Release:
 
     @property
     def sensitive(self) -> str | None:
-        """The sensitive column; None for a release that acts as a register."""
+        """The sensitive column; None for a register."""
         return self.roles.sensitive
 
     @property
@@ -343,10 +340,13 @@ class Release:
     def cells(self) -> pl.DataFrame:
         """What is published of each group beside its values: group, then the quasi-identifiers.
 
-        One row per group; of a bucketized release, one row per record. The first column is called
-        ``group`` unless a quasi-identifier is.
+        One row per group; of a bucketized release, one per record. Its first column is ``group``, unless that is taken.
         """
         return identity.cells_of(self)
+
+    def by(self, sensitive: str) -> Release:
+        """The same release with another of its sensitive columns as the one that is looked at."""
+        return joint.by_column(self, sensitive)
 
     def recoded(self, mapping: Mapping[Any, Any]) -> Release:
         """The same release in another coding: every value renamed by ``mapping``, counts added up."""
@@ -372,8 +372,7 @@ class Release:
         """Write a release folder: the data as CSV or Parquet and ``release.toml`` with hashes.
 
         The private link, if the release carries one, goes into ``NAME.link.csv`` beside the folder NAME,
-        readable by its owner alone: `read_release` finds it there. ``link=False`` leaves it out,
-        ``link=True`` insists on it.
+        readable by its owner alone: `read_release` finds it there; ``link=False`` leaves it out, True insists on it.
         """
         from showthrough.release import folder as folders
 
@@ -396,5 +395,6 @@ class Release:
 
 def from_source(kind: str, source: Source) -> Release:
     """A release without a name from published tables."""
+    joint.refuse_several(KINDS[kind], source)
     parts = KINDS[kind].make(source)
     return Release(kind, "", **{f.name: getattr(parts, f.name) for f in fields(Parts)})

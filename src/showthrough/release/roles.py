@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from showthrough.errors import InputError
@@ -20,6 +20,13 @@ class Roles:
     quasi: tuple[str, ...] = ()
     count: str = "count"
     spread: Mapping[str, str] = field(default_factory=Frozen, hash=False)
+    also: tuple[str, ...] = ()
+    """More sensitive columns, published beside the values of the first record by record."""
+
+    @property
+    def sensitives(self) -> tuple[str, ...]:
+        """All sensitive columns, the one that is looked at first."""
+        return (() if self.sensitive is None else (self.sensitive,)) + self.also
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class Given:
     """The roles that the caller named for a plain file."""
 
     id: str | None = None
-    sensitive: str | None = None
+    sensitive: Any = None  # a column, or a list of them
     group: str | None = None
     quasi: Sequence[str] | None = None
     count: str | None = None
@@ -46,15 +53,16 @@ def make_roles(
 ) -> Roles:
     """Roles by name; without ``quasi`` every column that plays no other part is a quasi-identifier.
 
-    Names may be anything that a frame takes for one, such as the numbers of pandas.
+    Names may be anything that a frame takes for one, such as the numbers of pandas. ``sensitive`` may be a list: the
+    first is the one that is looked at.
     """
     widths = Frozen({str(q): str(s) for q, s in (spread or {}).items()})
-    roles = Roles(_text(id), _text(sensitive), _text(group), count=str(count), spread=widths)
+    several = [str(c) for c in sensitive] if isinstance(sensitive, (list, tuple)) else [_text(sensitive)]
+    also = tuple(c for c in several[1:] if c is not None)
+    roles = Roles(_text(id), next(iter(several), None), _text(group), count=str(count), spread=widths, also=also)
     if quasi is None:
-        others = {roles.id, roles.sensitive, roles.group, *widths.values()}
-        return Roles(roles.id, roles.sensitive, roles.group, _left(columns, others), roles.count, widths)
-    names = (quasi,) if isinstance(quasi, str) else tuple(str(c) for c in quasi)
-    return Roles(roles.id, roles.sensitive, roles.group, names, roles.count, widths)
+        return replace(roles, quasi=_left(columns, {roles.id, roles.group, *roles.sensitives, *widths.values()}))
+    return replace(roles, quasi=(quasi,) if isinstance(quasi, str) else tuple(str(c) for c in quasi))
 
 
 def check_parts(parts: Sequence[tuple[str, str | None]]) -> None:
@@ -71,7 +79,8 @@ def parts_of(roles: Roles) -> list[tuple[str, str | None]]:
     """The parts of a table of persons or records, for `check_parts`."""
     quasi: list[tuple[str, str | None]] = [("quasi", name) for name in roles.quasi]
     spread: list[tuple[str, str | None]] = [("spread", name) for name in roles.spread.values()]
-    return [("id", roles.id), ("group", roles.group), *quasi, ("sensitive", roles.sensitive), *spread]
+    values: list[tuple[str, str | None]] = [("sensitive", name) for name in roles.sensitives]
+    return [("id", roles.id), ("group", roles.group), *quasi, *values, *spread]
 
 
 def _text(name: Any) -> str | None:

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from showthrough.anonymizers.demands import bare
 from showthrough.anonymizers.describe import tight_cells
 from showthrough.anonymizers.identifying import refuse_identifying, unasked_remark
+from showthrough.anonymizers.joint_values import spread
 from showthrough.anonymizers.methods import METHODS, Groups, Method, Options
 from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
 from showthrough.anonymizers.remark import Remark
-from showthrough.anonymizers.table import Shape, Table, prepare
+from showthrough.anonymizers.table import Shape, Table, listed_names, prepare
 from showthrough.errors import CriterionError, InputError
 from showthrough.knowledge.statement import Statement
 from showthrough.progress import Progress
@@ -36,10 +38,11 @@ def anonymize(
     *,
     method: str = "mondrian",
     id: str | None = None,
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     quasi: Sequence[str] | None = None,
     strategy: str = "independent",
     criteria: Sequence[Any] = (),
+    others: str = "alone",
     history: Sequence[Release] = (),
     policy: Any = None,
     knowledge: Iterable[Statement] = (),
@@ -51,6 +54,8 @@ def anonymize(
     shown: Mapping[str, str] | None = None,
     weights: Mapping[str, float] | None = None,
     limits: Mapping[str, tuple[float | None, float | None]] | None = None,
+    levels: Mapping[str, tuple[int | None, int | None]] | None = None,
+    objective: str = "loss",
     cells: str = "tight",
     passes: int | None = None,
     accept_violations: bool = False,
@@ -81,10 +86,16 @@ def anonymize(
     and dp-counts. Columns with a hierarchy are published as its labels, other numbers as ranges, other text
     as sets; ``shown`` changes that per column. ``output`` "bucketized" publishes the same groups with
     exact quasi-identifiers and a group column. ``limits`` maps a column to its lowest and highest
-    published number (top and bottom coding). ``suppression_limit`` is a number of rows, or a share
+    published number (top and bottom coding), ``levels`` to the least and greatest level of its hierarchy
+    that may be published (0 is the value itself). ``objective`` is what full-domain makes small: loss, entropy,
+    precision, discernibility or average-class-size. ``suppression_limit`` is a number of rows, or a share
     below 1. ``missing`` says what to do with empty cells: refuse, value or suppress. ``cells`` "recursion"
     makes Mondrian publish the cells of its cuts instead of tight ranges: ranges and sets then leave nobody
     of the domain out (labels only where somebody is).
+
+    ``sensitive`` may list several columns, which are published beside each other. A criterion on values is judged by
+    each of them, one with ``.on("salary")`` by that column. ``others`` says how the rest counts meanwhile: "alone" (not
+    at all), "quasi" (as a quasi-identifier that the reader knows) or "together" (all make one composite value).
 
     ``strategy`` says how ``history`` (releases with ids or private links, oldest first) is looked at.
     "independent" groups without a look at it (``release.made`` says what all tell together);
@@ -129,12 +140,17 @@ def anonymize(
     chosen = _method(method)
     if strategy in ("independent", "guarded"):
         _enforceable(chosen, criteria)
-    shape = Shape.of(hierarchies, shown, weights, limits, missing)
+    secret = listed_names(sensitive)
+    criteria = spread(criteria, secret, others)
+    _refuse_several(secret, chosen, strategy, history)
+    if levels:
+        _refuse_levels(chosen, strategy, plan=plan is not None, output=output, cells=cells)
+    shape = Shape.of(hierarchies, shown, weights, limits, missing, levels)
     tell = Progress.of(progress)
     tell.stage("reading the table")
     chance = _seed(seed)
-    ready = prepare(table, id=id, sensitive=sensitive, quasi=quasi, shape=shape).shuffled(chance)
-    refuse_identifying(ready, quasi_anyway, named=bool(id or sensitive or quasi))
+    ready = prepare(table, id=id, sensitive=secret, quasi=quasi, shape=shape, others=others).shuffled(chance)
+    refuse_identifying(ready, quasi_anyway, named=bool(id or secret or quasi))
     beside = (*unasked_remark(ready, quasi, quasi_anyway), *linked_remark(history))
     _judgeable(criteria, ready)
     options = Options(
@@ -142,6 +158,7 @@ def anonymize(
         suppression_limit=_rows(suppression_limit, ready.rows),
         cells=_one_of("cells", cells, ("tight", "recursion")),
         passes=passes,
+        objective=_one_of(f"The objective of {method}", objective, chosen.objectives),
         progress=tell,
     )
     kind = _output(chosen, output, shape)
@@ -243,6 +260,34 @@ def _output(method: Method, output: str | None, shape: Shape) -> str:
     return kind
 
 
+def _refuse_levels(method: Method, strategy: str, *, plan: bool, output: str | None, cells: str) -> None:
+    """Least and greatest levels where nothing keeps them."""
+    printed = KINDS[_one_of("output", output or method.kind, _outputs(*Shows))].shows is Shows.CELLS
+    if method.levels and printed and strategy == "independent" and not plan and cells == "tight":
+        return
+    able = ", ".join(one.name for one in METHODS.values() if one.levels)
+    raise InputError(
+        f"Least and greatest levels are kept by {able} with generalized output and tight cells, by the independent "
+        "strategy and without a plan.",
+        parameters=("levels",),
+    )
+
+
+def _refuse_several(sensitive: Sequence[str], method: Method, strategy: str, history: Sequence[Release]) -> None:
+    """Several sensitive columns where one is followed, or where values stand beside no record."""
+    if len(sensitive) < 2:
+        return
+    if strategy != "independent" or len(history):
+        raise InputError(
+            "Beside a history one sensitive column is followed: name one with sensitive=, or publish without the "
+            "history and audit both by each column.",
+            parameters=("sensitive",),
+        )
+    if not KINDS[method.kind].several_values:
+        able = ", ".join(one.name for one in METHODS.values() if KINDS[one.kind].several_values)
+        raise InputError(f"Several sensitive columns are published by {able}, not by {method.name}.")
+
+
 def _publishes_ids(wanted: bool, id: str | None, kind: str) -> bool:
     """Ids are published on request alone, and only where a kind ties them to groups."""
     if wanted and id is None:
@@ -271,8 +316,8 @@ def _enforceable(method: Method, criteria: Sequence[Any]) -> None:
     if isinstance(criteria, str) or not isinstance(criteria, Sequence):
         raise InputError("criteria is a list, such as [KAnonymity(5), EntropyLDiversity(3)].")
     for criterion in criteria:
-        if not isinstance(criterion, method.enforces):
-            able = sorted(m.name for m in METHODS.values() if isinstance(criterion, m.enforces))
+        if not isinstance(bare(criterion), method.enforces):
+            able = sorted(m.name for m in METHODS.values() if isinstance(bare(criterion), m.enforces))
             hint = f"use {', '.join(able)}" if able else "no method does"
             raise InputError(
                 f"{method.name} cannot enforce {criterion}: it enforces "

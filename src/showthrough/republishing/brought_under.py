@@ -61,17 +61,21 @@ class Settling:
         """[groups] where a criterion does not hold."""
         return self.search.drafts.failing(proposal, self.search.guard.criteria)
 
-    def run(self, start: Proposal) -> tuple[Proposal, tuple[Remark, ...]] | None:
-        """The proposal in a form that keeps criteria and policy, and what was done; None if nothing is left of it."""
+    def run(self, start: Proposal, turn: int = 0) -> tuple[Proposal, tuple[Remark, ...]] | None:
+        """The proposal in a form that keeps criteria and policy, and what was done; None if nothing is left of it.
+
+        Another ``turn`` tries other small changes.
+        """
+        seed = [self.search.guard.seed, turn] if turn else self.search.guard.seed
         proposal = self._merged(start.numbered())
         for _ in range(TURNS):
             if self._settled(proposal):
                 break
-            proposal = self._merged(self._nudged(proposal).numbered())
+            proposal = self._merged(self._nudged(proposal, np.random.default_rng(seed)).numbered())
         safe = proposal if self._settled(proposal) else self._withheld(proposal)
         if safe is None:
             return None
-        back = self.readmitting.run(safe, lambda: self.search.late, np.random.default_rng(self.search.guard.seed))
+        back = self.readmitting.run(safe, lambda: self.search.late, np.random.default_rng(seed))
         if back.cost < safe.cost and self._settled(back):
             safe = back
         words = "settled with {counterfeits:counterfeit|counterfeits} and {held:record|records} held back"
@@ -80,8 +84,8 @@ class Settling:
     @cached_property
     def readmitting(self) -> Readmitting:
         """How withheld records come back."""
-        past = self.search.guard.past
-        return Readmitting(past, self.standing, self.nudging, self._leak, self.failing)
+        guard = self.search.guard
+        return Readmitting(guard.past, self.standing, self.nudging, self._leak, self.failing, guard.m)
 
     def _settled(self, proposal: Proposal) -> bool:
         return self.search.satisfies(proposal) and not self.search.over(proposal).any()
@@ -102,9 +106,9 @@ class Settling:
             positions(post.ids.cast(pl.String), self._ids).astype(np.int64),
         )
 
-    def _nudged(self, proposal: Proposal) -> Proposal:
+    def _nudged(self, proposal: Proposal, generator: np.random.Generator) -> Proposal:
         """Rounds of small changes; whole groups where these do not help."""
-        search, generator, stale = self.search, np.random.default_rng(self.search.guard.seed), 0
+        search, stale = self.search, 0
         leak = self._leak(proposal)
         for _ in range(ROUNDS):
             if leak is None or not leak.persons or search.late:

@@ -18,9 +18,10 @@ BUDGET = {
     "marginals": (),
 }  # fmt: skip
 _DEFAULTS = {
-    "strategy": "independent", "criteria": (), "knowledge": (), "prior": None,
-    "output": None, "suppression_limit": 0, "shown": None, "weights": None, "limits": None, "cells": "tight",
-    "passes": None, "accept_violations": False, "plan": None, "changed": "refuse", "repair": "report",
+    "strategy": "independent", "criteria": (), "others": "alone", "knowledge": (), "prior": None,
+    "output": None, "suppression_limit": 0, "shown": None, "weights": None, "limits": None, "levels": None,
+    "objective": "loss", "cells": "tight", "passes": None, "accept_violations": False, "plan": None,
+    "changed": "refuse", "repair": "report",
     "hold_back": False, "best_effort": False, "exposed": "refuse", "prefer": "lasting", "merge_overlaps": False,
     "publish_ids": False, "seconds": 600.0,
 }  # fmt: skip

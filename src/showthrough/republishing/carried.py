@@ -19,13 +19,14 @@ from showthrough.errors import InputError
 from showthrough.policy.judging import SLACK
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
-from showthrough.republishing.refill import Refill, solved
+from showthrough.republishing.refill import Refill, in_proportion, solved
 from showthrough.republishing.repairs import values_of_groups
-from showthrough.republishing.standing import Standing
+from showthrough.republishing.standing import EVEN, Standing
 from showthrough.republishing.strategies import by_signature
 from showthrough.table.arrays import Flags, Ints
 
 EKED = 3  # times m persons that a group may take in to satisfy the criteria
+WHOLE = 1e-5  # sums of probabilities that are so near to whole numbers are counts that readers know
 DEAR = 0.5  # share of an old group that fillers and withheld records may cost before it is given up
 
 
@@ -42,7 +43,8 @@ class Carrying:
     thrift: bool = True  # whether records are withheld where that costs less than counterfeits
     failing: Callable[[Proposal], Flags] | None = None  # which groups of a proposal violate a criterion
     late: Callable[[], bool] = lambda: False  # whether there is no time left to search
-    plans: dict[int, Refill | None] = field(default_factory=dict)
+    parted: bool = False  # whether old groups also go on in proportion, or in parts
+    plans: dict[int, list[tuple[Ints, Refill | None]]] = field(default_factory=dict)
 
     def proposal(self) -> Proposal:
         """Old groups, then what is even together with newcomers, then those who are certain."""
@@ -90,25 +92,43 @@ class Carrying:
         """[rows] of old groups that are given up, and of records that a plan leaves out."""
         found = np.zeros(self.table.rows, dtype=bool)
         for g in np.flatnonzero(self.uneven).tolist():
-            plan, rows = self._plan(g), self._rows(g)
-            found[rows if plan is None else rows[plan.out]] = True
+            for persons, plan in self._plan(g):
+                rows = self._rows(persons)
+                found[rows if plan is None else rows[plan.out]] = True
         return found
 
-    def _rows(self, group: int) -> Ints:
-        """The records of an old group that are still in the table."""
-        row = self.standing.row[self.standing.of_group(group)]
+    def _rows(self, persons: Ints) -> Ints:
+        """The records of persons that are still in the table."""
+        row = self.standing.row[persons]
         return row[row >= 0]
 
-    def _plan(self, group: int) -> Refill | None:
-        """How an old group goes on; None: not at all."""
+    def _plan(self, group: int) -> list[tuple[Ints, Refill | None]]:
+        """How an old group goes on, or parts of it; None: not at all."""
         if group not in self.plans:
-            self.plans[group] = self._planned(group, self.limit)
+            persons, (values, count) = self.standing.of_group(group), self.standing.counts(group)
+            whole = self._planned(persons, values, count, self.limit)
+            alone = whole is not None or not self.parted
+            self.plans[group] = [(persons, whole)] if alone else self._parts(persons, values, count)
         return self.plans[group]
 
-    def _planned(self, group: int, limit: float) -> Refill | None:
+    def _parts(self, persons: Ints, values: Ints, count: Ints) -> list[tuple[Ints, Refill | None]]:
+        """An old group that cannot go on, in parts of persons of whom readers believe the same and know the counts."""
+        rows = self.standing.dense(persons, values)
+        kind = np.unique(rows.round(7), axis=0, return_inverse=True)[1].reshape(-1)
+        found: list[tuple[Ints, Refill | None]] = []
+        for one in np.unique(kind).tolist():
+            mine, sums = persons[kind == one], rows[kind == one].sum(axis=0)
+            if (rows[kind == one].max(axis=1) > 1 - EVEN).all():
+                continue  # of whom readers are certain: neutral anywhere
+            whole = np.round(sums).astype(np.int64)
+            known = persons.size == int(count.sum()) and bool((np.abs(sums - whole) < WHOLE).all())
+            plan = self._planned(mine, values, whole, self.limit) if known and self._rows(mine).size else None
+            found.append((mine, plan))
+        return found
+
+    def _planned(self, persons: Ints, values: Ints, count: Ints, limit: float) -> Refill | None:
+        """How persons with these counts of values among them go on in one group; None: not at all."""
         s = self.standing
-        persons = s.of_group(group)
-        values, count = s.counts(group)
         here, gone = persons[s.row[persons] >= 0], persons[(s.row[persons] < 0)]
         rows, other = s.dense(here, values), s.dense(gone, values)
         unnamed = int(count.sum()) - persons.size
@@ -127,10 +147,9 @@ class Carrying:
             return replace(start, limit=1.0)
         most = max(1, int(DEAR * here.size))
         for free, firsts in ((limit, (np.zeros_like(fill), fill)), (1.0, (fill,))):
-            ways = [
-                solved(replace(start, fill=first, limit=free), most=int(first.sum()) + most, slack=SLACK / 2)
-                for first in firsts
-            ]
+            begun = [replace(start, fill=first, limit=free) for first in firsts]
+            begun += in_proportion(replace(start, limit=free)) if self.parted and free < 1.0 else []
+            ways = [solved(one, most=one.price + most, slack=SLACK / 2) for one in begun]
             if any(way is not None for way in ways):
                 return min((way for way in ways if way is not None), key=lambda way: way.price)
         return None
@@ -144,13 +163,15 @@ class Carrying:
         generator, s = np.random.default_rng(self.seed), self.standing
         group = np.full(self.table.rows, -1, dtype=np.int32)
         wanted: list[tuple[int, int, bool]] = []
+        number = 0
         for g in np.flatnonzero(self.uneven).tolist():
-            plan = self._plan(g)
-            if plan is None:
-                continue
-            group[self._rows(g)[~plan.out]] = g
-            values = np.repeat(s.counts(g)[0], plan.fill).tolist()
-            wanted += [(g, v, plan.limit < 1.0) for v in values]
+            for persons, plan in self._plan(g):
+                if plan is None:
+                    continue
+                group[self._rows(persons)[~plan.out]] = number
+                values = np.repeat(s.counts(g)[0], plan.fill).tolist()
+                wanted += [(number, v, plan.limit < 1.0) for v in values]
+                number += 1
         places = np.array(wanted, dtype=np.int64).reshape(-1, 3)
         filler = self._newcomers(np.where(places[:, 2] > 0, places[:, 1], -1), generator)
         filled = filler >= 0

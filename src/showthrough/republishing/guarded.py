@@ -35,6 +35,7 @@ from showthrough.republishing.strategies import by_signature, guided
 from showthrough.republishing.tied import joint
 
 PLANNING = 0.3  # share of the time after which old groups go on as they are
+TURNS = 4  # starts that are settled, each by other small changes, while too much is withheld
 FRONT = 6  # attempts that a best effort tells of
 
 
@@ -102,15 +103,21 @@ def _carried_on(search: Search) -> None:
         late=lambda: time.monotonic() > search.began + guard.seconds * PLANNING,
     )
     guard.progress.stage("carrying the past on")
-    starts = [("what readers believe", carrying.proposal()), ("the last groups with counterfeits", _guided(guard))]
-    for name, start in starts:
-        if start is None or (search.late and search.found):
-            continue
-        name = f"carrying on {name}"
-        search.tried[name] = None
-        done = settling.run(start)
-        if done is not None:
-            search.keep(done[0], (started(name, start), *done[1]))
+    parted = replace(carrying, parted=True, plans={})
+    for turn in range(TURNS):
+        believed = replace(parted, seed=guard.seed + turn).proposal() if turn else carrying.proposal()
+        starts = [("what readers believe", believed), ("the last groups with counterfeits", _guided(guard))]
+        for name, start in starts[: 1 if turn else None]:
+            if start is None or (search.late and search.found):
+                continue
+            name = f"carrying on {name}"
+            search.tried[name] = None
+            done = settling.run(start, turn)
+            if done is not None:
+                search.keep(done[0], (started(name, start), *done[1]))
+        spent = time.monotonic() - search.began > guard.seconds * PLANNING
+        if spent or any(not (one.proposal.cost[0] if turn else one.proposal.held) for one in search.found):
+            break
 
 
 def _guided(guard: Guard) -> Proposal | None:

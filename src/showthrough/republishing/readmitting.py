@@ -36,6 +36,7 @@ class Readmitting:
     nudging: Nudging
     leak: Callable[[Proposal], Leak | None]
     failing: Callable[[Proposal], Flags]
+    m: int = 2  # values that a group of newcomers needs
 
     def run(self, proposal: Proposal, enough: Callable[[], bool], generator: np.random.Generator) -> Proposal:
         """Rounds of bundles that come back, as long as there are some to try."""
@@ -51,8 +52,15 @@ class Readmitting:
         found: dict[int, Bundle] = {}
         opened: dict[int, None] = {}
         none = np.empty(0, dtype=np.int64)
+        if turn % 2:
+            loose = self._newcomers(fresh, np.flatnonzero(proposal.group < 0), self.m + turn // 2 % 3, generator)
+            found |= loose
+            opened |= dict.fromkeys((-1 - k for k in range(len(loose))), None)
+        taken = np.concatenate([none, *(one.rows for one in found.values())]).tolist()
         for row in generator.permutation(np.flatnonzero(proposal.group < 0)).tolist():
             person = int(s.person[row])
+            if row in taken:
+                continue
             old = int(s.member[person]) if person >= 0 else -1
             if old < 0:
                 target = int(generator.integers(max(fresh, 1)))
@@ -70,6 +78,18 @@ class Readmitting:
         chosen = generator.random(len(found)) < _TRIED
         kept = [one for one, take in zip(found.values(), chosen.tolist(), strict=True) if take]
         return [one for one in kept if one.fakes.size < one.rows.size]
+
+    def _newcomers(self, first: int, rows: Ints, size: int, generator: np.random.Generator) -> dict[int, Bundle]:
+        """Groups of newcomers alone with different values, as many as ``size`` needs, counterfeits where some lack."""
+        new = generator.permutation(rows[self.standing.person[rows] < 0])
+        found: dict[int, Bundle] = {}
+        while new.size:
+            own = new[np.unique(self.past.value[new], return_index=True)[1]]
+            others = np.setdiff1d(np.arange(len(self.past.values)), self.past.value[own])
+            fakes = generator.permutation(others)[: max(size - own.size, 0)]
+            found[first + len(found)] = Bundle(first + len(found), own, fakes)
+            new = np.setdiff1d(new, own)
+        return found
 
     def _opened(self, group: int, old: int, mates: Ints, turn: int) -> Bundle:
         """All who are left of an old group, with counterfeits for those who are gone every second time."""

@@ -5,7 +5,9 @@ whom readers cannot tell apart) share two rows of counts: P + D the old ones, P 
 else of the history held still, the rows that readers end with are those nearest to the old ones by relative entropy,
 found by Newton's method on the dual, which has a multiplier per value and release. As many fillers of each value as
 make F even would move nobody; fewer do where nobody is near the limit. The search changes one filler at a time, or
-withholds one record, whatever brings persons back under the limit most.
+withholds one record, whatever brings persons back under the limit most. Where many stand at the limit exactly, single
+steps lead over it; then records are withheld so that those who are published and all others have their values in the
+same proportion (`in_proportion`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from showthrough.table.arrays import Flags, Ints, Reals
 _STEPS = 30
 _EXACT = 1e-7
 _RIDGE = 1e-9
+PARTS = 3
+"""Ways to keep proportions that are tried."""
 _FAR = 30.0  # a multiplier beyond this stands for a value that nobody has
 
 
@@ -89,6 +93,35 @@ def solved(start: Refill, *, most: int, slack: float) -> Refill | None:
             return None
         best = way
     return best if best.over <= slack else None
+
+
+def in_proportion(start: Refill, *, most: int = PARTS) -> list[Refill]:
+    """A few ways to withhold records, few first, after which no value is beyond the limit in either part.
+
+    Of alike persons, n of whom have value v in t(v) records while N − n others have the remaining M(v) − t(v), readers
+    believe t/n and (M − t)/(N − n): both are within the limit if t(v) lies between M(v) − (N − n)·limit and n·limit.
+    """
+    sure = start.here.max(axis=1, initial=0.0) > 1 - _EXACT
+    away = start.gone.max(axis=1, initial=0.0) > 1 - _EXACT
+    whole = np.round(start.here[~sure].sum(axis=0) + start.many[~away] @ start.gone[~away])
+    there = np.bincount(start.value[~sure], minlength=whole.size)
+    found: list[Refill] = []
+    for n in range(int(there.sum()), 0, -1):
+        least = np.maximum(np.ceil(whole - (whole.sum() - n) * start.limit - _EXACT), 0).astype(np.int64)
+        room = np.minimum(there, np.floor(n * start.limit + _EXACT).astype(np.int64))
+        if (least > room).any() or not int(least.sum()) <= n <= int(room.sum()):
+            continue
+        kept = least
+        wanted = n * whole / max(whole.sum(), 1.0)
+        while int(kept.sum()) < n:
+            kept = kept + (np.arange(kept.size) == np.argmax(np.where(kept < room, wanted - kept, -np.inf)))
+        out = np.zeros(start.out.size, dtype=bool)
+        for v in range(kept.size):
+            out[np.flatnonzero(~sure & (start.value == v))[kept[v] :]] = True
+        found.append(replace(start, fill=np.zeros_like(start.fill), out=out))
+        if len(found) == most:
+            break
+    return found
 
 
 def _distinct(rows: Reals) -> tuple[Reals, Reals, Ints]:

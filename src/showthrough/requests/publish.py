@@ -1,4 +1,4 @@
-"""Publish a table: a release that satisfies criteria, alone or beside its history; or all strategies compared."""
+"""Publish a table: a release that satisfies criteria, alone or beside its history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import plan_file
 from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criteria_entries import CriteriaEntries
-from showthrough.errors import FieldError, FileError, InputError, PolicyError
+from showthrough.errors import FieldError, FileError, InputError
 from showthrough.ledger.gate import Gate, Hearing
 from showthrough.ledger.ledger import Ledger
 from showthrough.ledger.parcel import Parcel
@@ -29,10 +29,9 @@ from showthrough.release import folder as folders
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
 from showthrough.report.origin import Origin
-from showthrough.report.publish import ComparisonContent, PublishContent, comparison_content, publish_content
+from showthrough.report.publish import PublishContent, publish_content
 from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.strategies import STRATEGIES
-from showthrough.republishing.strategies_compared import compare
 from showthrough.requests.earlier_files import PastFiles
 from showthrough.requests.informed import known_from
 from showthrough.requests.ledger import LedgerRequest
@@ -54,19 +53,31 @@ class MarginalEntry(Entries):
 
 
 @dataclass(frozen=True)
+class ColumnLimits(Entries):
+    """Limits that are judged by one of several sensitive columns."""
+
+    column: str
+    criteria: CriteriaEntries = field(default_factory=CriteriaEntries)
+
+
+@dataclass(frozen=True)
 class PublishRequest(Entries):
     """The table, and the options of `anonymize`; files instead of frames, entries instead of criteria.
 
     ``folder`` is where the release is written (None: nowhere), with ``format``, ``overwrite`` and ``link`` as
     `Release.save` knows them. ``history`` are release folders, or plain files whose columns are called as those of the
-    table; ``group`` is their column of groups. With a ``ledger`` the history is what that holds, and the release has to
-    pass its gate, by the policy file ``gate`` or by ``policy``: what passes is recorded there first, and then written.
+    table; ``group`` is their column of groups. ``also`` are more sensitive columns, ``limits_on`` criteria of single
+    ones. With a ``ledger`` the history is what that holds, and the release has to pass its gate, by the policy file
+    ``gate`` or by ``policy``: what passes is recorded there first, and then written.
     """
 
     table: str
     method: str = "mondrian"
     id: str | None = None
     sensitive: str | None = None
+    also: tuple[str, ...] = ()
+    limits_on: tuple[ColumnLimits, ...] = ()
+    others: Literal["alone", "quasi", "together"] = "alone"
     quasi: tuple[str, ...] | None = None
     hierarchies: Mapping[str, str] = field(default_factory=dict)
     criteria: CriteriaEntries = field(default_factory=CriteriaEntries)
@@ -75,6 +86,8 @@ class PublishRequest(Entries):
     suppression_limit: float = 0.0
     missing: Literal["refuse", "value", "suppress"] = "refuse"
     limits: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    levels: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    objective: str = "loss"
     cells: str = "tight"
     passes: int | None = None
     plan: str | None = None
@@ -162,11 +175,14 @@ class PublishRequest(Entries):
         """What `anonymize` is called with, beside the table, the history, the strategy and the policy."""
         trees = {c: Hierarchy.read(file) for c, file in self.hierarchies.items()}
         people = None if self.population is None else read_table(self.population, encoding=self.encoding)
+        secret = [*([] if self.sensitive is None else [self.sensitive]), *self.also]
+        own = [c.on(one.column) for one in self.limits_on for c in one.criteria.criteria(one.column, trees, people)]
         return {
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
-            "criteria": self.criteria.criteria(self.sensitive, trees, people),
-            "hierarchies": {c: tree for c, tree in trees.items() if c != self.sensitive},
-            "limits": dict(self.limits),
+            "sensitive": secret if self.also else self.sensitive,
+            "criteria": [*self.criteria.criteria(self.sensitive, trees, people), *own],
+            "hierarchies": {c: tree for c, tree in trees.items() if c not in secret},
+            **{name: dict(getattr(self, name)) for name in ("limits", "levels")},
             "domain": dict(self.domain) or None,
             "marginals": [(list(m.quasi), m.share) for m in self.marginals],
             "name": self.name or ("" if self.folder is None else Path(self.folder).name),
@@ -174,12 +190,10 @@ class PublishRequest(Entries):
 
 
 _AS_THEY_ARE = (
-    "method", "id", "sensitive", "quasi", "output", "suppression_limit", "missing", "cells", "passes", "plan", "repair",
-    "hold_back", "best_effort", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids", "quasi_anyway",
-    "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
+    "method", "id", "others", "quasi", "output", "suppression_limit", "missing", "objective", "cells", "passes",
+    "plan", "repair", "hold_back", "best_effort", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids",
+    "quasi_anyway", "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
 )  # fmt: skip
-
-_ANYTHING = {"hold_back": True, "exposed": "accept", "best_effort": True}  # so that a comparison has a guarded release
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,19 +224,6 @@ class PublishResult:
         return replace(told, made=self.made)
 
 
-@dataclass(frozen=True, eq=False)
-class CompareResult:
-    """All strategies on the same table, a row each."""
-
-    request: PublishRequest
-    strategies: pl.DataFrame
-    made: Origin
-
-    def content(self) -> ComparisonContent:
-        """What a report says; nobody is named in it."""
-        return replace(comparison_content(self.strategies), made=self.made)
-
-
 def run_publish(
     request: PublishRequest,
     progress: Progress | Callable[[str], None] | None = None,
@@ -242,7 +243,7 @@ def run_publish(
     with Unit() as unit, contextlib.ExitStack() as stack:
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
         ledger = None if request.ledger is None else stack.enter_context(request.ledger.open(waiting))
-        table, arguments, unsure = _read(request, tell, ledger)
+        table, arguments, unsure = read_all(request, tell, ledger)
         known_ones = {release.fingerprint() for release in arguments["history"]}
         arguments["history"] += [one for one in _replaced(request) if one.fingerprint() not in known_ones]
         known = known_from(request.knowledge, request.prior)
@@ -338,49 +339,7 @@ def _refuse_replacing_history(request: PublishRequest) -> None:
             )
 
 
-def run_compare(request: PublishRequest, progress: Progress | Callable[[str], None] | None = None) -> CompareResult:
-    """All strategies on the same table; nothing is written."""
-    tell = Progress.of(progress)
-    if request.method == DP_COUNTS:
-        raise InputError(
-            f"{DP_COUNTS} has no strategies to compare; what one more noisy release would cost is told by dp.compose.",
-            parameters=("method",),
-        )
-    if request.id is None:
-        raise FieldError("id", "is missing: strategies are compared by what they tell of persons.")
-    with contextlib.nullcontext() if request.ledger is None else request.ledger.open() as ledger:
-        table, arguments, _ = _read(request, tell, ledger)
-    history, refused = arguments.pop("history"), dict[str, str]()
-
-    def make(strategy: str) -> Release:
-        policy = request.policy if strategy == "guarded" else None
-        if strategy == "guarded" and policy is None:
-            raise InputError(
-                "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
-            )
-        known = known_from(request.knowledge, request.prior) if strategy == "guarded" else {}
-        more = {**arguments, **known, "history": history, "progress": tell.silent(), "policy": policy}
-        try:
-            return anonymize(table, strategy=strategy, **more)
-        except PolicyError as problem:
-            refused[strategy] = f"As asked it is refused: {problem.shareable} Shown is the best effort."
-            return anonymize(table, strategy=strategy, **more | _ANYTHING)
-
-    found = compare(
-        make,
-        history,
-        table=table,
-        id=request.id,
-        limit=None if request.policy is None else request.policy.max_posterior,
-        changed=request.changed,
-        progress=tell,
-    )
-    told = pl.col("strategy").replace_strict(refused, default=None, return_dtype=pl.String)
-    found = found.with_columns(pl.coalesce(told, "remark").alias("remark")) if refused else found
-    return CompareResult(request, found, Origin.now(request.files()))
-
-
-def _read(
+def read_all(
     request: PublishRequest, tell: Progress, ledger: Ledger | None
 ) -> tuple[pl.DataFrame, dict[str, Any], dict[str, int]]:
     """The table, what `anonymize` is called with, and how many persons fit several groups of which earlier release."""
