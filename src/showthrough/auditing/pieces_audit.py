@@ -65,17 +65,24 @@ class PieceCounts:
         return PieceAudit(found.joint, found.releases, tuple(reasons)), more
 
     @property
-    def limits(self) -> dict[str, float]:
-        """What a giant component is asked to count persons over, with the slack of every comparison."""
-        tables = [] if self.rules is None else [policy for _, policy in self.rules.tables()]
+    def _policies(self) -> list[Policy]:
+        return [] if self.rules is None else [policy for _, policy in self.rules.tables()]
+
+    def check_giant(self) -> None:
+        """Refuse limits that are not counted in a giant component."""
+        tables = self._policies
         if len(tables) > 1 or any(set(policy.limits()) - _OF_GIANTS for policy in tables):
             raise InputError(
                 "Of a component that is too large for one worker, a policy judges max_posterior, certain, impossible "
                 "and min_anonymity, under [block] alone: leave out the rest.",
                 parameters=("policy",),
             )
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What a giant component is asked to count persons over, with the slack of every comparison."""
         found = {"asked": 1.0}
-        for policy in tables:
+        for policy in self._policies:
             if policy.max_posterior is not None:
                 found["max_posterior"] = policy.max_posterior + SLACK
             if policy.min_anonymity is not None:

@@ -111,6 +111,25 @@ def test_what_is_left_goes_with_the_answer():
     assert not folder.exists()
 
 
+def test_what_is_refused_leaves_nothing_behind(tmp_path):
+    class There:
+        name, workers, folder = "there", 1, tmp_path
+
+        def map(self, function, parts, shared=None):
+            return local().map(function, parts, shared)
+
+    frame = pl.DataFrame({"id": ["a", "b"], "g": [1, 1], "v": ["x", "y"]})
+    other = frame.with_columns(pl.Series("v", ["z", "z"]))
+    both = [
+        st.Release.bucketized(f, id="id", sensitive="v", group="g", name=n) for f, n in ((frame, "1"), (other, "2"))
+    ]
+    assert st.infer(both[:1], engine=There()).folder.parent == tmp_path
+    before = set(tmp_path.iterdir())
+    with pytest.raises(ShowthroughError):
+        st.infer(both, engine=There(), contradictions="refuse")
+    assert set(tmp_path.iterdir()) == before
+
+
 def test_what_ties_everybody_is_said():
     frame = pl.DataFrame({"id": ["a", "b"], "g": [1, 1], "v": ["x", "y"]})
     one = st.Release.bucketized(frame, id="id", sensitive="v", group="g")

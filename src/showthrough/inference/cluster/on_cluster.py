@@ -47,6 +47,8 @@ def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPo
     question = asked.question(folder, id_type)
     there = sorted(int(p.name.removeprefix("piece=")) for p in (folder / MEMBERS).glob("piece=*"))
     small = [LaidPiece(str(folder), k, names, asked.wanted.changed) for k in there if k not in laid.giants]
+    if laid.giants and asked.further is not None:
+        asked.further.check_giant()
     found = worked(engine, answer_laid, small, question, asked.progress)
     for k in laid.giants:
         log = Log.of(asked.progress, asked.clock.left())

@@ -32,6 +32,9 @@ class MorePerPiece(Protocol):
     def of_giant(self, told: Sequence[Any], groups: Sequence[int], *, certain: bool) -> Any:
         """The same figures from the sums of a giant component."""
 
+    def check_giant(self) -> None:
+        """Refuse what is not counted in a giant component, before anything is."""
+
     @property
     def limits(self) -> Mapping[str, float]:
         """What a giant component is asked to count persons over."""

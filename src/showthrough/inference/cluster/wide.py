@@ -58,9 +58,13 @@ def infer_wide(releases: Sequence[Release], reader: Reader, engine: Engine, aske
     folder, temporary = work_folder(engine)
     question = asked.question(folder, cutting.ids.dtype, reader.domain)
     published = {r.name: tuple(published_values(r).unique().sort()) for r in cutting.heads}
-    files = _put_down(cutting.pieces(asked.wanted.changed), folder)
-    del cutting
-    found = worked(engine, answer_file, files, question, asked.progress)
+    try:
+        files = _put_down(cutting.pieces(asked.wanted.changed), folder)
+        del cutting
+        found = worked(engine, answer_file, files, question, asked.progress)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)  # nobody goes on from here
+        raise
     shutil.rmtree(folder / "pieces")
     certificate = joined([one.certificate for one in found], len(published))
     answer = SpreadPosterior(
