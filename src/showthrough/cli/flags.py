@@ -43,7 +43,7 @@ _OPTIONS = {
 }
 """Options that are not called as their parameters are."""
 
-_ARGUMENTS = ("experiment", "table")
+_ARGUMENTS = ("experiment",)
 """Parameters that are given without an option."""
 
 _OTHERWISE = {

@@ -212,10 +212,9 @@ def encode(releases: Sequence[Release], *, changed: Changed | str = "refuse", re
     ties = tied(releases, names, reader)
     noise = noisy_tables(releases, ties)
     member_ids = one_kind([own.ids for own in ties], "ids", names)
-    told = [published_values(r) for r in releases]
-    further = [("the declared domain", listed_values(reader.domain, "domain"))] if reader.domain else []
-    further += [("other values", r.elsewhere) for r in releases if r.elsewhere is not None]
-    sources = [*zip(names, told, strict=True), *further]
+    sources = [(name, published_values(r)) for name, r in zip(names, releases, strict=True)]
+    sources += [("the declared domain", listed_values(reader.domain, "domain"))] if reader.domain else []
+    sources += [("other values", r.elsewhere) for r in releases if r.elsewhere is not None]
     tally_values = one_kind([values for _, values in sources], "values", [source for source, _ in sources])
     if reader.informed is not None:  # a part of a history may not publish what is known
         tally_values.append(spoken_of(reader.informed, tally_values[0].dtype))

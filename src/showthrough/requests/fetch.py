@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from showthrough.errors import FieldError
+from showthrough.errors import InputError
 from showthrough.experiments.fetching import fetched
 from showthrough.experiments.raw_files import RAW_FILES
 from showthrough.experiments.study_data import FOLDER
@@ -25,7 +25,7 @@ class FetchRequest(Entries):
     def check(self) -> None:
         """The table is one that we know."""
         if self.table not in RAW_FILES:
-            raise FieldError("table", f"is one of {', '.join(RAW_FILES)}, not {self.table!r}.")
+            raise InputError(f"Table is one of {', '.join(RAW_FILES)}, not {self.table!r}.", parameters=("table",))
 
 
 @dataclass(frozen=True)
