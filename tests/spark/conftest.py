@@ -1,6 +1,7 @@
 """A real cluster for all tests of this folder: a master and two workers, begun and ended by the run itself."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -27,6 +28,14 @@ def there():
         if os.environ.get(NEEDED):
             pytest.fail(str(why))
         pytest.skip(f"{why} python3 run.py test tests/spark sets up all but Java.")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible():
+    """Ctrl-C is heard, here and by drivers of their own, even if the run was begun in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")
