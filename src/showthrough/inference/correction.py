@@ -13,6 +13,7 @@ from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Reals, sum_by
 
 _MET = 2e-12  # persons; a count that is missed by less needs no further sweep
+_ALIKE = 1e-13  # of a probability; what a linear step errs by at most, so that it does not matter where it began
 _ENOUGH_MET = 8e-12  # persons; below this a count is met, with room to what the checker asks
 _FAR = 4e-5  # relative move; the error of the final step is half its square
 _CLEARLY = 1e5  # a forced zero can hide above this multiple of the residual only behind huge weights
@@ -55,6 +56,7 @@ def correct(
     enough: float = CLOSED,
     clock: Clock | None = None,
     possible: Flags | None = None,
+    factoring: bool | None = None,
 ) -> Corrected:
     """Finish: a last full Newton step in mu, and a primal point that meets the Relation rows.
 
@@ -63,13 +65,16 @@ def correct(
     above what is left of the residual, are doubtful. It errs by the square of the tangent, so it is
     good only if no other variable moves far. Where masses of all sizes make the system too ill-conditioned to
     meet the counts, next to nothing is made nothing, and the rest meets them. A component is good if its gap is
-    ``enough``. What is known to be ``possible`` [terms] is never doubtful.
+    ``enough``. What is known to be ``possible`` [terms] is never doubtful. Where a linear step is not enough for an
+    answer that does not depend on where it began, a second one follows. ``factoring`` says whether a factorisation is
+    known to help.
     """
     if not problem.components:
         none = np.empty(0, dtype=bool)
         return Corrected(np.empty(0), mu, none, False, np.zeros(0), 0, none, none, np.empty(0), none)
     clock = clock or Clock()
     work = _Correction(problem, mu, possible)
+    work.kernel.factoring = factoring
     work.meet(clock)
     direction, far = work.direction, np.abs(work.x - work.mass) > _FAR * work.mass
     doubtful = work.doubtful()
@@ -80,8 +85,10 @@ def correct(
         work.clear(nothing)
         work.meet(clock)
         work.clip()
-    x, met = work.x, work.missed <= work.met
-    mu, gap = work.moved(direction, x)
+    met = work.missed <= work.met
+    mu, gap = work.moved(direction, work.x)
+    work.straighten(mu, gap, met & ~work.holds(doubtful), clock)
+    x = work.x
     if doubtful.any() and not clock.over:
         raised, falls = work.raised(x, doubtful, clock)
         doubtful &= ~raised
@@ -206,6 +213,31 @@ class _Correction:
             best = np.where(kernel.on_rows(better), further, best)
             least = np.minimum(least, gap)
         return best, least
+
+    def holds(self, terms: Flags) -> Flags:
+        """[k] components with one of these terms."""
+        return np.bincount(self.problem.term_component[terms], minlength=self.problem.components) > 0
+
+    def straighten(self, mu: Reals, gap: Reals, some: Flags, clock: Clock) -> None:
+        """Step once more from the multipliers of the first step where that one was long or fell short, and keep both.
+
+        It is short, so that its error is next to nothing: a component then has the same answer whatever was worked
+        out beside it, and however near Newton's method had come.
+        """
+        bent = np.divide((self.x - self.mass) ** 2, self.mass, out=np.zeros_like(self.x), where=self.mass > 0)
+        some = some & (self.holds(bent > _ALIKE) | (self.missed > np.maximum(_ALIKE, 10 * self.floor)))
+        if not some.any() or clock.over:
+            return
+        rows, terms = self.kernel.on_rows(some), self.problem.terms_in(some)
+        again = _Correction(self.problem if some.all() else self.problem.restrict(some), mu[rows], None)
+        again.meet(clock, _ALIKE)
+        again.clip()
+        there, left = again.moved(again.direction, again.x)
+        self.kernel.passes += again.kernel.passes
+        better = (again.missed <= np.maximum(self.missed[some], _ALIKE)) & (left <= np.maximum(gap[some], CLOSED))
+        own, moved = again.kernel.on_rows(better), better[again.problem.term_component]
+        self.x[terms] = np.where(moved, again.x, self.x[terms])
+        mu[rows], gap[some] = np.where(own, there, mu[rows]), np.where(better, left, gap[some])
 
     def gap(self, x: Reals, mu: Reals) -> Reals:
         """[k] how far, in nats, masses x are from what the multipliers say."""

@@ -1,16 +1,26 @@
-"""The linear systems of Newton's method: conjugate gradients in all components at once, dense where that fails."""
+"""The linear systems of Newton's method: conjugate gradients in all components at once.
+
+Where they take long a factorisation helps them (`factorisation`), and small components that fail are solved densely.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from showthrough.inference.clock import Clock
-from showthrough.inference.kernel import Kernel
-from showthrough.inference.passes import Stretch
-from showthrough.table.arrays import Reals
+if TYPE_CHECKING:
+    from showthrough.inference.factorisation import Factor
 
+from showthrough.inference.clock import Clock
+from showthrough.inference.kernel import Kernel, Softness
+from showthrough.inference.passes import Stretch
+from showthrough.table.arrays import Flags, Reals
+
+_SOON, _OFTEN = 200, 50  # steps before a factorisation is thought of, and between two thoughts
+_PER_ENTRY = 5e-7  # seconds that a factorisation takes for each entry of the matrix
 _CG_LIMIT = 8000  # steps; begun again after fewer, the method would learn its slow directions anew each time
 _RUNAWAY = 1e6
 _RIDGE = 1e-9  # of the diagonal
@@ -40,11 +50,11 @@ class System:
             self.ridge = bend + (0.0 if self.ridge is None else self.ridge)
         total = self.diagonal if self.ridge is None else self.diagonal + self.ridge
         self.inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+        self.factor: tuple[Flags, Factor] | None = None  # and the components that it is of
 
     def times(self, direction: Reals) -> Reals:
         """The left side."""
-        found = self.kernel.hessian(self.x, direction)
-        return found if self.ridge is None else found + self.ridge * direction
+        return _times(self.kernel, self.x, self.ridge, direction)
 
     def solve(self, right: Reals, *, relative: Reals, clock: Clock | None = None) -> Reals:
         """Conjugate gradients, or as near as double precision allows.
@@ -75,8 +85,11 @@ class System:
             direction[own] *= stretch.on_rows(beta)
             direction[own] += z[own]
 
-        for _ in range(min(2 * int(kernel.component_rows.max()) + 20, _CG_LIMIT)):
+        began = time.monotonic()
+        for count in range(min(2 * int(kernel.component_rows.max()) + 20, _CG_LIMIT)):
             if not active.any() or (clock is not None and clock.over):
+                break
+            if self._worth_factoring(count, began) and self._finish(right, best, (least, goal, active), clock):
                 break
             Hd = self.times(direction)
             curvature = kernel.inner(direction, Hd)
@@ -93,6 +106,46 @@ class System:
         for component in short[:_DENSE]:
             _solve_densely(kernel, self.x, right, best, inverse, int(component))
         return best
+
+    def _worth_factoring(self, count: int, began: float) -> bool:
+        """Whether conjugate gradients took as long as a factorisation would; at once where one was worth it before.
+
+        Where persons fit several groups these lie near each other, and a factorisation does not fill up.
+        """
+        kernel = self.kernel
+        if kernel.factoring is not None:
+            return kernel.factoring and count == 0
+        if count < _SOON or count % _OFTEN or not kernel.problem.rows.seats or not isinstance(self.x, np.ndarray):
+            return False
+        from showthrough.inference.factorisation import entries  # loads the library of sparse matrices
+
+        return time.monotonic() - began > _PER_ENTRY * entries(kernel.problem)
+
+    def _finish(self, right: Reals, best: Reals, state: tuple[Reals, Reals, Flags], clock: Clock | None) -> bool:
+        """Solve the components that are at work by a factorisation; says whether that is all."""
+        from showthrough.inference.factorisation import factored, refined
+
+        (least, goal, active), kernel, clock = state, self.kernel, clock or Clock()
+        keep = active.copy()
+        rows, part = kernel.on_rows(keep), kernel.problem.restrict(keep)
+        x, ridge = self.x[kernel.problem.terms_in(keep)], None if self.ridge is None else self.ridge[rows]
+        if self.factor is None or not np.array_equal(self.factor[0], keep):
+            made = factored(part, x, self.diagonal[rows], ridge, clock)
+            kernel.factoring = made is not None or clock.over
+            self.factor = None if made is None else (keep, made)
+        if self.factor is None:
+            return False
+        inner = Kernel(part, softness=Softness(ease=kernel.ease))
+        times = partial(_times, inner, x, ridge)
+        start = right[rows], best[rows], goal[keep]
+        best[rows], least[keep] = refined(inner, times, self.factor[1], self.inverse[rows], start, clock)
+        kernel.passes += inner.passes
+        return not (least[keep] > goal[keep]).any()
+
+
+def _times(kernel: Kernel, x: Any, ridge: Reals | None, direction: Reals) -> Reals:
+    found = kernel.hessian(x, direction)
+    return found if ridge is None else found + ridge * direction
 
 
 def _solve_densely(kernel: Kernel, x: Any, right: Reals, best: Reals, inverse: Reals, component: int) -> None:

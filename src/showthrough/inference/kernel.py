@@ -78,6 +78,7 @@ class Kernel:
         self.kinked = self.upper is not None or (self.noise is not None and self.noise.kinked)
         self.stretches = stretches(problem.row_component, self.component_start)
         self.passes = 0
+        self.factoring: bool | None = None  # whether a factorisation helps with its systems; None: not tried
 
     def per_component(self, rows: Reals) -> Reals:
         """[k] sum over the rows of each component."""

@@ -65,14 +65,16 @@ class Solution:
     newton_steps: int
     passes: int
     damping: Reals  # [rows] that of their component
+    factoring: bool | None = None  # whether a factorisation helped with the systems; None: not tried
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Newton steps, and passes after which no further step is begun."""
+    """Newton steps, passes after which no further step is begun, and whether a factorisation is known to help."""
 
     steps: int = 60
     passes: float = math.inf
+    factoring: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ def descend(
     near = converged.copy()
     active, part, rows, steps = np.arange(problem.components), problem, np.arange(problem.rows.size), 0
     kernel = kernel_of(part)
+    kernel.factoring = most.factoring
     here = kernel.at(mu)
     while True:
         diagonal = kernel.diagonal(here.x)
@@ -137,13 +140,14 @@ def descend(
             keep = ~done
             own = keep[part.row_component]
             rows, active, diagonal, here = rows[own], active[keep], diagonal[own], here.restricted(part, keep)
-            part, passes = part.restrict(keep), passes + kernel.passes
+            part, passes, factoring = part.restrict(keep), passes + kernel.passes, kernel.factoring
             kernel = kernel_of(part)
+            kernel.factoring = factoring
         move = _newton_step(kernel, mu[rows], here, (diagonal, damped[rows][kernel.component_start]), clock)
         step[rows], here, damped[rows] = move.once, move.there, kernel.on_rows(move.damping)
         mu[rows] += move.step
         steps += 1
-    return Solution(mu, step, converged, near, steps, passes + kernel.passes, damped)
+    return Solution(mu, step, converged, near, steps, passes + kernel.passes, damped, kernel.factoring)
 
 
 def scaled(kernel: Kernel, damping: Reals) -> Beginning:

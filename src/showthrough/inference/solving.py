@@ -119,6 +119,7 @@ class _Bursts:
         self.mu: Reals | None = None  # [rows of the problem]
         self.damping = np.full(face.problem.rows.size, newton.DAMPED)
         self.from_here: Reals | None = None  # [rows of the problem] multipliers after the first burst
+        self.factoring: bool | None = None  # whether a factorisation helps with the systems, once that is known
         self.spent = 0  # steps without a find
         self.astray = False  # whether it is time to ask which ends of ranges are reached
         self.asked: int | None = None  # steps spent when that was asked last
@@ -171,9 +172,11 @@ class _Bursts:
             self._approach(reduced)
         rows, start = reduced.row_of, None if self.mu is None else self.mu[reduced.row_of]
         solution = newton.solve(
-            reduced, start=start, damping=self.damping[rows], most=newton.Effort(steps, _PASSES), clock=self.clock,
+            reduced, start=start, damping=self.damping[rows], clock=self.clock,
+            most=newton.Effort(steps, _PASSES, self.factoring),
             tell=lambda converged: self.log.tell(reduced, converged),
         )  # fmt: skip
+        self.factoring = solution.factoring
         self.log.add(solution.newton_steps, solution.passes)
         self._keep(reduced, solution)
         self.astray = not solution.near.all() and (self.asked is None or self.spent >= self.asked + _ASTRAY)
@@ -207,7 +210,7 @@ class _Bursts:
     def _correct(self, reduced: Reduced, mu: Reals) -> Corrected:
         clock = self.clock.grace() if self.clock.over else self.clock
         enough = ENOUGH if self.spent > _NEARLY else CLOSED
-        corrected = correct(reduced, mu, enough=enough, clock=clock, possible=self.possible)
+        corrected = correct(reduced, mu, enough=enough, clock=clock, possible=self.possible, factoring=self.factoring)
         self.log.add(0, corrected.passes)
         self.possible = corrected.possible
         self.gaining = corrected.better_than(self.best, _GAIN)
