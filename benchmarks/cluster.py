@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ from showthrough.engines.spark import Spark, spark
 from showthrough.engines.standalone import Cluster, standalone
 from showthrough.errors import ShowthroughError
 from showthrough.examples import registers
-from showthrough.inference.cluster import cutting, on_cluster
+from showthrough.inference.cluster import cutting, giant_component, on_cluster
+from showthrough.inference.cluster.giant import GiantAnswer, solve_giant
 
 _TICK = os.sysconf("SC_CLK_TCK")
 _WHO = ["id", "release", "value"]
@@ -53,17 +54,30 @@ def roles(*, giant: bool) -> dict[str, str]:
     return {"id": registers.ID, "sensitive": registers.SENSITIVE, "group": registers.IN_GROUP}
 
 
-def cpu(*first: int) -> float:
-    """CPU seconds of these processes, of all that they began, and of those among these that have ended."""
-    parents, used = {}, {}
+def cpu(driver: int, guards: Sequence[int]) -> dict[str, float]:
+    """CPU seconds of a driver, its Java, the Java of the cluster and its Python, with those of theirs that have ended."""
+    parents, used, names = {}, {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            words = stat.read_text().rpartition(")")[2].split()
-            parents[int(stat.parent.name)], used[int(stat.parent.name)] = int(words[1]), sum(map(int, words[11:15]))
-    family = set(first)
-    while more := {pid for pid, parent in parents.items() if parent in family} - family:
-        family |= more
-    return sum(used.get(pid, 0) for pid in family) / _TICK
+            first, _, last = stat.read_text().rpartition(")")
+            pid, words = int(stat.parent.name), last.split()
+            parents[pid], names[pid] = int(words[1]), first.partition("(")[2]
+            used[pid] = sum(map(int, words[11:15])) / _TICK
+
+    def family(first: Sequence[int]) -> set[int]:
+        found = set(first)
+        while more := {pid for pid, parent in parents.items() if parent in found} - found:
+            found |= more
+        return found
+
+    workers = family(guards)
+    ours = family([driver]) - workers
+    told = {"driver": 0.0, "its_java": 0.0, "executors": 0.0, "python": 0.0}
+    for pid in ours:
+        told["its_java" if names.get(pid) == "java" else "driver"] += used.get(pid, 0.0)
+    for pid in workers:
+        told["executors" if names.get(pid) == "java" else "python"] += used.get(pid, 0.0)
+    return told
 
 
 # One machine -----------------------------------------------------------------------------------
@@ -117,22 +131,43 @@ def on_workers(persons: int, workers: int, folder: Path, *, giant: bool) -> dict
             else published(folder / year, **names, name=year)
             for year in registers.YEARS
         ]
+        answers = _Answers()
         if giant:
             on_cluster.LARGEST = persons // 2
-        java = engine.session.sparkContext._gateway.proc.pid
-        before, began, stages = cpu(os.getpid(), java, *cluster.pids), time.monotonic(), _Stages()
+            giant_component.solve_giant = answers
+        before, began, stages = cpu(os.getpid(), cluster.pids), time.monotonic(), _Stages()
         with watched(cluster.pids[1:]) as watch:
             post = st.infer(given, engine=engine, seconds=36_000, progress=stages)
-        taken, wall = cpu(os.getpid(), java, *cluster.pids) - before, time.monotonic() - began
+        wall = time.monotonic() - began
+        apart = {name: used - before[name] for name, used in cpu(os.getpid(), cluster.pids).items()}
         certificate = post.certificate
         found = {
-            "workers": workers, "cpu": taken, "wall": wall, "pieces": len(post.pieces),
+            "workers": workers, "cpu": sum(apart.values()), "cpu_of": apart, "wall": wall, "pieces": len(post.pieces),
             "driver_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             "worker_mb": [peak.python / 2**20 for peak in watch.peaks()],
             "executor_mb": [peak.executor / 2**20 for peak in watch.peaks()],
             "status": str(certificate.status), "passes": certificate.passes, "seconds": stages.taken(),
         }  # fmt: skip
-        return found | _compared(post, folder)
+        return found | answers.moved() | _compared(post, folder)
+
+
+class _Answers:
+    """Listens to what goes to and fro while a giant component is answered."""
+
+    def __init__(self) -> None:
+        self.found: list[GiantAnswer] = []
+
+    def __call__(self, *given: Any, **options: Any) -> GiantAnswer:
+        self.found.append(solve_giant(*given, **options))
+        return self.found[-1]
+
+    def moved(self) -> dict[str, float]:
+        """MB by call, to the parts and back."""
+        if not self.found:
+            return {}
+        traffic = self.found[0].traffic
+        sent, received = (amount / traffic.calls / 2**20 for amount in (traffic.sent, traffic.received))
+        return {"calls": traffic.calls, "sent_mb": sent, "received_mb": received}
 
 
 class _Stages:
@@ -257,6 +292,8 @@ def _short(told: dict[str, Any]) -> dict[str, Any]:
     def shown(given: Any) -> Any:
         if isinstance(given, list):
             return [round(one) for one in given]
+        if isinstance(given, dict):
+            return {name: shown(one) for name, one in given.items()}
         return round(given, 2) if isinstance(given, float) and abs(given) > 1e-3 else given
 
     return {name: shown(given) for name, given in told.items()}

@@ -41,7 +41,8 @@ def answers(source: Path, histories: list[Data]) -> list[Answer]:
         [sys.executable, "-m", "benchmarks.version_worker"],
         input=lines, capture_output=True, text=True, cwd=ROOT, env=environment, check=False,
     )  # fmt: skip
-    told = [json.loads(line) for line in run.stdout.splitlines()]
+    # libraries of linear programs may print a line of their own
+    told = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
     if not told or not Path(told[0]["package"]).is_relative_to(source.resolve()):
         raise SystemExit(f"{source} does not hold a package that runs:\n{run.stderr}")
     died = {"cpu": 0.0, "refused": ["died"], "crash": run.stderr[-300:], "verified": []}

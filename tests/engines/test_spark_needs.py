@@ -109,6 +109,8 @@ def test_a_master_that_does_not_answer_is_said_soon():
         reaching.reach(f"spark://127.0.0.1:1,127.0.0.1:{port}")  # one of two stands by
     with pytest.raises(EngineError, match=f"at spark://127.0.0.1:{port} does not answer"):
         reaching.reach(f"spark://127.0.0.1:{port}")
+    with pytest.raises(EngineError, match=r"^gibberish is no master of Spark: that is spark://host:7077"):
+        reaching.reach("gibberish")
     with pytest.raises(EngineError, match="has no host and port"):
         reaching.reach("spark://somewhere")
     reaching.reach("local[2]")  # nobody to ask

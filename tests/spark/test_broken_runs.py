@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 
+import polars as pl
 import pytest
 
 import showthrough as st
@@ -39,7 +40,7 @@ def whole(engine, folder):
     """What comes out if nothing is lost; later runs work in the same folder."""
     post = st.infer(releases(folder), engine=engine)
     assert post.certificate.persons > 0.98 * PERSONS
-    return post.folder, written(post)
+    return post.folder, written(post), post.to_frame()
 
 
 @pytest.fixture
@@ -52,10 +53,8 @@ def home(whole):
     return whole[0]
 
 
-def test_the_answer_is_that_of_one_machine(engine, folder):
-    import polars as pl
-
-    there = st.infer(releases(folder), engine=engine).to_frame().sort("id", "value")
+def test_the_answer_is_that_of_one_machine(folder, whole):
+    there = whole[2].sort("id", "value")
     held = [
         st.Release.bucketized(pl.read_parquet(folder / year / "*.parquet"), **ROLES, quasi=[], name=year)
         for year in registers.YEARS
@@ -65,19 +64,20 @@ def test_the_answer_is_that_of_one_machine(engine, folder):
     assert (there["p"] - here["p"]).abs().max() < 1e-12
 
 
-@pytest.mark.parametrize("stage", ["joining releases", "components", "pieces"])
-def test_an_executor_killed_in_a_stage_changes_no_byte(engine, cluster, folder, undisturbed, stage):
-    killed = []
+def test_executors_killed_in_the_join_the_components_and_the_pieces_change_no_byte(
+    engine, cluster, folder, undisturbed
+):
+    killed = {}
 
-    def kill():
-        killed.append(kill_an_executor(cluster))
+    def kill(stage):
+        killed[stage] = kill_an_executor(cluster)
 
     def told(name):
-        if name == stage:
-            threading.Timer(0.2, kill).start()
+        if name in ("joining releases", "components", "pieces"):
+            threading.Timer(0.2, kill, [name]).start()
 
     post = st.infer(releases(folder), engine=engine, progress=told)
-    assert killed  # while it worked
+    assert len(set(killed.values())) == 3  # while it worked
     assert written(post) == undisturbed
 
 
@@ -125,10 +125,22 @@ def test_a_worker_whose_disk_takes_no_more(engine, cluster, folder, home, undist
 
 
 def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(engine, cluster, folder, home, undisturbed):
-    """The steps that were written are not done again, and the answer is the same."""
+    """The steps that were written are not done again, and the answer is the same.
+
+    Before it is killed that driver asks in vain for masters and workers: all that it says of them is ours.
+    """
     begun = (
         "import showthrough as st, time\nfrom pathlib import Path\n"
+        "from showthrough.engines.spark_session import opened\n"
         "from tests.spark.test_broken_runs import releases\n"
+        "try: st.engines.spark(master='spark://127.0.0.1:1')\n"
+        "except st.errors.EngineError as why: print(why)\n"
+        f"found = opened({cluster.master!r}, {{'spark.executor.memory': '999g'}}, 120)\n"
+        "try: st.engines.spark(found.session, wait=3)\n"
+        "except st.errors.EngineError as why: print(why)\n"
+        "found.session.stop()\n"
+        "try: st.engines.spark(found.session)\n"
+        "except st.errors.ParameterError as why: print(why)\n"
         "def told(name):\n"
         "    if name == 'pieces':\n        print('now', flush=True)\n        time.sleep(100)\n"
         f"with st.engines.spark(master={cluster.master!r}, folder={str(cluster.folder)!r}, "
@@ -136,9 +148,13 @@ def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(engine, cluster
         f"    st.infer(releases(Path({str(folder)!r})), engine=engine, progress=told)\n"
     )
     with script(begun) as driver:
-        assert driver.stdout.readline() == "now\n"
+        unreachable, idle, stopped, now = (driver.stdout.readline() for _ in range(4))
         driver.send_signal(signal.SIGKILL)
-        driver.communicate(timeout=60)
+        _, other = driver.communicate(timeout=60)
+    assert unreachable.startswith("The Spark master at spark://127.0.0.1:1 does not answer.")
+    assert idle.startswith(f"No worker of {cluster.master} took work within 3 s: are there any")
+    assert (stopped, now) == ("session was stopped: make a new one.\n", "now\n")
+    assert not [line for line in other.splitlines() if "Exception" in line or "Traceback" in line or "\tat " in line]
     assert not (home / "complete").exists()
     step = home / "persons" / "_SUCCESS"
     before = step.stat().st_mtime_ns

@@ -1,14 +1,17 @@
 """A component too large for one worker, in parts on the cluster: the answer of one machine, whoever is lost."""
 
+import signal
+
 import polars as pl
 import pytest
 
 import showthrough as st
 from showthrough.engines.cluster_release import published
-from showthrough.errors import ContradictionError, InputError
+from showthrough.errors import ChangedValueError, ContradictionError, InputError
 from showthrough.inference.cluster import giant, on_cluster
 from tests.inference.cluster.giants import history
-from tests.spark.seeing import kill_an_executor, written
+from tests.spark.conftest import settings
+from tests.spark.seeing import kill_an_executor, script, written
 
 ROLES = {"id": "id", "sensitive": "value", "group": "group"}
 
@@ -22,7 +25,7 @@ def small(monkeypatch):
 
 @pytest.fixture(scope="module")
 def held():
-    return history(120, 8, seed=4)
+    return history(120, 8, seed=1)
 
 
 def put(release, home):
@@ -36,6 +39,12 @@ def put(release, home):
 @pytest.fixture(scope="module")
 def releases(cluster, held):
     return [put(one, cluster.folder / "giant" / one.name) for one in held]
+
+
+def given(folder):
+    """The same releases, as another driver finds them."""
+    homes = [folder / "giant" / name for name in ("D1", "D2")]
+    return [published(at / "records", values=at / "values", count="n", **ROLES, name=at.name) for at in homes]
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +90,42 @@ def test_a_stopped_driver_and_lost_executors_change_no_byte(engine, cluster, rel
     assert len(set(killed.values())) == 2
 
 
+def test_a_driver_killed_in_newtons_method_is_followed_by_one_that_goes_on(engine, cluster, releases, undisturbed):
+    """The parts are not laid out again, and the answer has the same bytes."""
+    begun = (
+        "import showthrough as st, time\nfrom pathlib import Path\n"
+        "from showthrough.inference.cluster import giant, on_cluster\nfrom tests.spark.test_giant import given\n"
+        "on_cluster.LARGEST, giant.AT_HAND, told = 100, 0, []\n"
+        "def hear(name):\n"
+        "    told.append(name)\n"
+        "    if told.count('maximum entropy') == 2:\n        print('now', flush=True)\n        time.sleep(100)\n"
+        f"with st.engines.spark(master={cluster.master!r}, folder={str(cluster.folder)!r}, "
+        f"conf={settings(cluster)!r}) as engine:\n"
+        f"    st.infer(given(Path({str(cluster.folder)!r})), engine=engine, progress=hear)\n"
+    )
+    with script(begun) as driver:
+        assert driver.stdout.readline() == "now\n"
+        driver.send_signal(signal.SIGKILL)
+        driver.communicate(timeout=60)
+    (mark,) = cluster.folder.glob("showthrough-*/giant-*/mark-bursts.pickle")
+    before = {path: path.stat().st_mtime_ns for path in mark.parent.glob("*/row.npy")}
+    assert before
+    seen = []
+
+    def told(name):
+        if name == "maximum entropy":
+            seen.append({path: path.stat().st_mtime_ns for path in mark.parent.glob("*/row.npy")})
+
+    assert written(st.infer(releases, engine=engine, progress=told)) == undisturbed
+    assert seen[0] == before
+    assert not mark.exists()
+
+
 def test_what_contradicts_in_parts_is_told(engine, releases, held, cluster):
-    """Persons of one value each, whom the other release takes for others."""
-    alone = pl.DataFrame({"id": held[0].records["id"], "group": 0, "value": "elsewhere"})
+    """The other release counts the values of the same persons in another way."""
+    told = held[0].tally.group_by("value").agg(pl.col("n").sum()).sort("value")
+    values = [v for v, n in zip(told["value"], [*told["n"][1:], told["n"][0]], strict=True) for _ in range(n)]
+    alone = pl.DataFrame({"id": held[0].records["id"], "group": 0, "value": values})
     other = st.Release.bucketized(alone, id="id", sensitive="value", group="group", name="other")
     both = [releases[0], put(other, cluster.folder / "giant" / "other")]
     post = st.infer(both, engine=engine)
@@ -91,6 +133,21 @@ def test_what_contradicts_in_parts_is_told(engine, releases, held, cluster):
     assert "contradict each other about 120 persons" in str(post.contradictions[0])
     with pytest.raises(ContradictionError, match="in parts, where nobody is looked for whose value changed"):
         st.infer(both, engine=engine, contradictions="refuse")
+
+
+def test_persons_whose_groups_share_no_value_are_split_or_refused(engine, releases, held, cluster):
+    """As on one machine."""
+    alone = pl.DataFrame({"id": held[0].records["id"], "group": 0, "value": "elsewhere"})
+    other = st.Release.bucketized(alone, id="id", sensitive="value", group="group", name="strange")
+    both = [releases[0], put(other, cluster.folder / "giant" / "strange")]
+    with pytest.raises(ChangedValueError, match="120 persons are in groups that share no value"):
+        st.infer(both, engine=engine)
+    post, here = st.infer(both, engine=engine, changed="split"), st.infer([held[0], other], changed="split")
+    assert post.certificate.changed == here.certificate.changed
+    who = ["id", "release", "value"]
+    wide, one = post.to_frame().sort(who), here.to_frame().sort(who)
+    assert wide.select(who).equals(one.select(who))
+    assert (wide["p"] - one["p"]).abs().max() < 1e-12
 
 
 def test_a_limit_that_parts_cannot_judge_is_refused(engine, releases):

@@ -56,6 +56,13 @@ def published(
     return ClusterRelease(where, id, sensitive, group, second, count, named)
 
 
+def check_release(one: ClusterRelease, name: str = "") -> None:
+    """Refuse files of a release that Spark would read in part or not at all."""
+    own = (one.id, one.group) if one.values is not None else (one.id, one.group, one.sensitive)
+    check_files(one.source, own, name or one.name)
+    check_files(one.values, (one.group, one.sensitive, one.count), f"{name or one.name} (table of values)")
+
+
 def check_files(source: Any, columns: Sequence[str], name: str) -> None:
     """Refuse files that Spark would read in part or not at all; what this process cannot see is left to Spark."""
     if not isinstance(source, str) or "://" in source:

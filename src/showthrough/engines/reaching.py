@@ -36,6 +36,11 @@ def on_this_machine(master: str) -> bool:
 def reach(master: str) -> None:
     """A sentence if nobody answers at the address of a standalone master."""
     asked = addresses(master)
+    if re.match(r"local\b|yarn$|[a-z0-9]+://", master) is None:
+        raise EngineError(
+            f"{master} is no master of Spark: that is spark://host:7077, yarn, k8s://https://host:6443, or local[2] "
+            "for two cores of this machine."
+        )
     if master.startswith("spark://") and not asked:
         raise EngineError(f"The master {master} has no host and port, such as spark://host:7077.")
     if asked and not any(_answers(host, port) for host, port in asked):

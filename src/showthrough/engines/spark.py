@@ -1,7 +1,9 @@
 """A Spark cluster: parts are tasks, what they share is a broadcast, and results come back in the order of the parts.
 
-A part whose worker is lost is done again by another one. Functions are looked up on the workers, so these need the same
-environment as the driver; a tiny job at the start says so where they have another one.
+A part whose worker is lost is done again by another one. Parts that come again and again stay where they were worked
+on last, as many to a task as there are workers too few: who works on them may have kept what they need. Functions are
+looked up on the workers, so these need the same environment as the driver; a tiny job at the start says so where they
+have another one.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any, Self
 
 from showthrough.engines import reaching
 from showthrough.engines.engine import Result, Work
+from showthrough.engines.settled import Settled
 from showthrough.engines.spark_alike import Alike
 from showthrough.engines.spark_jobs import Jobs
 from showthrough.engines.spark_session import Opened, given, opened
@@ -39,6 +42,7 @@ class Spark:
         self.session, self.folder = opened.session, folder
         self._opened, self._temporary = opened, temporary
         self._jobs = Jobs(opened.context)
+        self._settled = Settled(opened.context)
 
     @property
     def workers(self) -> int:
@@ -54,7 +58,8 @@ class Spark:
         held = context.broadcast(shared) if shared is not None and small is None else None
         try:
             task = Task(function, small or held, self._tries())
-            told = self._jobs.run(lambda: context.parallelize(list(parts), len(parts)).map(task).collect())
+            bundles = self._settled.bundles(parts, self.workers)
+            told = self._jobs.run(lambda: [one for own in bundles.map(task.each).collect() for one in own])
         finally:
             if held is not None and context._jsc is not None:
                 held.destroy()
@@ -77,6 +82,7 @@ class Spark:
 
     def close(self) -> None:
         """End what was begun for this engine: its session, and its folder if that was a temporary one."""
+        self._settled.forget()
         if self._opened.ours and self._opened.context._jsc is not None:
             self._opened.session.stop()
         if self._temporary:

@@ -14,6 +14,7 @@ from showthrough.engines import reaching, spark_needs
 from showthrough.errors import EngineError, InputError, ParameterError
 
 QUIET = Path(__file__).with_name("quiet.properties")
+LIGHT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # Java that starts, and then does little: compiling more costs most
 _OURS = {
     "spark.app.name": "showthrough",
     "spark.driver.maxResultSize": "0",  # results are as large as the caller's parts make them
@@ -83,10 +84,11 @@ def opened(master: str | None, conf: Mapping[str, str], wait: float) -> Opened:
 
 def _started(builder: Any, master: str, conf: Mapping[str, str], wait: float) -> Any:
     """In a thread: Spark may try for minutes, and from the main one it would take Ctrl-C for itself."""
-    quiet = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={QUIET.as_uri()}"}
     debug = bool(os.environ.get("SHOWTHROUGH_DEBUG"))
+    quiet = "" if debug else f" -Dlog4j2.configurationFile={QUIET.as_uri()}"
+    java = {"spark.driver.extraJavaOptions": LIGHT + quiet}
     near = _LOOPBACK if reaching.on_this_machine(master) else {}
-    for name, value in {**_OURS, **near, **({} if debug else quiet), **conf}.items():
+    for name, value in {**_OURS, **near, **java, **conf}.items():
         builder = builder.config(name, value)
     made: list[Any] = []
     failed: list[BaseException] = []

@@ -12,12 +12,12 @@ import os
 import pickle
 import platform
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from showthrough import __version__
-from showthrough.errors import EngineError, InternalError, ShowthroughError
+from showthrough.errors import EngineError, FileError, InternalError, ShowthroughError
 from showthrough.storage.system import reason
 
 _LETTER = 64_000  # bytes
@@ -96,13 +96,22 @@ class Task:
         try:
             return Done(self.function(part, None if self.shared is None else self.shared.value))
         except ShowthroughError as error:
-            return Refused(error)
+            beneath = error.__context__
+            if not isinstance(error, FileError) or not isinstance(beneath, OSError):
+                return Refused(error)
+            if self._again():  # a disk of this machine, and not what was asked
+                raise beneath from None
+            return Refused(_failed(beneath))
         except (OSError, MemoryError) as problem:
             if self._again():
                 raise
             return Refused(_failed(problem))
         except Exception as bug:  # what it says may quote data
             return Refused(_bug(bug))
+
+    def each(self, parts: Sequence[Any]) -> list[Done | Refused]:
+        """Called on a worker with several parts, one after the other."""
+        return [self(part) for part in parts]
 
     def _again(self) -> bool:
         """Whether Spark will give this part to a worker once more."""

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from showthrough.engines import guard, spark_needs
+from showthrough.engines.spark_session import LIGHT
 from showthrough.errors import EngineError, ParameterError
 
 _HOST = "127.0.0.1"
 _DAEMON = "256m"  # heap of a master or worker: executors have their own
-_LIGHT = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # they start, and then do next to nothing
 _BEAT = 0.05
 _PATIENCE = 120.0  # seconds for master and workers to come up
 _MASTER, _WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
@@ -57,7 +57,11 @@ class Cluster:
     @property
     def conf(self) -> dict[str, str]:
         """Settings of a session that is to work here."""
-        return {"spark.local.dir": str(self.home / "driver"), "spark.executor.memory": self.memory}
+        return {
+            "spark.local.dir": str(self.home / "driver"),
+            "spark.executor.memory": self.memory,
+            "spark.executor.extraJavaOptions": LIGHT,
+        }
 
 
 @contextlib.contextmanager
@@ -112,7 +116,7 @@ class _Starting:
         local.mkdir()
         own = {
             "SPARK_HOME": str(self.spark), "SPARK_CONF_DIR": str(self.home / "conf"), "SPARK_LOCAL_IP": _HOST,
-            "SPARK_DAEMON_MEMORY": _DAEMON, "SPARK_DAEMON_JAVA_OPTS": _LIGHT, "SPARK_LAUNCHER_OPTS": _LIGHT,
+            "SPARK_DAEMON_MEMORY": _DAEMON, "SPARK_DAEMON_JAVA_OPTS": LIGHT, "SPARK_LAUNCHER_OPTS": LIGHT,
             "SPARK_LOCAL_DIRS": str(local), "SPARK_NO_DAEMONIZE": "1",
             "SPARK_MASTER_WEBUI_PORT": "0",
             "SPARK_WORKER_WEBUI_PORT": "0",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from showthrough.auditing import audit as auditing
+from showthrough.auditing.whole_audit import Audit
 from showthrough.errors import InputError
 from showthrough.examples import figure1
 from showthrough.inference.infer import infer
@@ -31,7 +32,7 @@ class DemoRequest(Entries):
 class DemoResult:
     """The audit of the example, what each release tells alone, and the files that were written."""
 
-    audit: auditing.Audit
+    audit: Audit
     views: tuple[View, ...]
     files: tuple[Path, ...]
     report: Path | None  # None where the libraries for it are missing
@@ -54,7 +55,7 @@ def run_demo(request: DemoRequest, progress: Progress | Callable[[str], None] | 
     return DemoResult(found, views([*alone, ("both together", found.posterior)]), tuple(files), report)
 
 
-def _page(found: auditing.Audit, request: DemoRequest) -> bytes | None:
+def _page(found: Audit, request: DemoRequest) -> bytes | None:
     """The report with ids and proofs."""
     try:
         html.environment()

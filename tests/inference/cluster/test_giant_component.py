@@ -1,12 +1,14 @@
 """A giant component from the files of its persons: the tables and figures of one machine."""
 
+import shutil
+
 import numpy as np
 import polars as pl
 import pytest
 
 import showthrough as st
-from showthrough.auditing.audit import audit_of
 from showthrough.auditing.pieces_audit import PieceCounts
+from showthrough.auditing.whole_audit import audit_of
 from showthrough.engines.local import local
 from showthrough.inference.cluster.giant_component import answer_giant
 from showthrough.inference.cluster.pieces import TABLES, PieceQuestion
@@ -24,6 +26,10 @@ def releases(seed, persons=600, size=5, several=2):
         frame = pl.DataFrame({"id": ids, "group": np.arange(ids.size) // size, "value": truth[ids]})
         found.append(st.Release.bucketized(frame, id="id", sensitive="value", group="group", quasi=[], name=f"R{r}"))
     return found
+
+
+def names(several):
+    return tuple(f"R{r}" for r in range(several))
 
 
 def laid(given, folder, parts):
@@ -56,7 +62,7 @@ def test_tables_and_figures_are_those_of_one_machine(tmp_path, seed, several, pa
     laid(given, tmp_path, parts)
     counting = PieceCounts(audit_of, rules_of(policy), "R")
     question = PieceQuestion(st.infer, str(tmp_path), pl.Int64(), further=counting)
-    wide = answer_giant(local(), tmp_path, 7, several, question, Log.of(None, 600))
+    wide = answer_giant(local(), tmp_path, 7, names(several), question, Log.of(None, 600))
     here = one.posterior.to_frame(uncertified=True).sort("id", "value")
     there = pl.scan_parquet(tmp_path / "answer" / "*.parquet").collect().sort("id", "value")
     assert here.select("id", "value").equals(there.select("id", "value"))
@@ -86,3 +92,51 @@ def test_tables_and_figures_are_those_of_one_machine(tmp_path, seed, several, pa
     )
     assert wide.facts == vars(one.posterior.fact_counts())
     assert not (tmp_path / "giant-7").exists()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_ids_whose_groups_share_no_value(tmp_path, seed):
+    """Split as on one machine, or refused, or told of what contradicts."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(list("abcdefghij"), 400)
+    order = rng.permutation(400)
+    first = pl.DataFrame({"id": order, "group": np.arange(400) // 5, "value": truth[order]})
+    moved, rest = np.arange(10), rng.permutation(np.arange(10, 400))
+    second = pl.DataFrame(
+        {
+            "id": np.concatenate([rest, moved]),
+            "group": np.concatenate([np.arange(rest.size) // 5, 1000 + moved // 5]),
+            "value": np.concatenate([truth[rest], np.array(list("klmnoklmno"))]),
+        }
+    )
+    roles = {"id": "id", "sensitive": "value", "group": "group", "quasi": []}
+    given = [st.Release.bucketized(f, **roles, name=f"R{r}") for r, f in enumerate((first, second))]
+    one = st.infer(given, changed="split")
+    laid(given, tmp_path, 3)
+
+    def asked(changed, contradictions="explain"):
+        question = PieceQuestion(st.infer, str(tmp_path), pl.Int64(), contradictions=contradictions)
+        return answer_giant(local(), tmp_path, 7, names(2), question, Log.of(None, 600), changed)
+
+    with pytest.raises(st.errors.ChangedValueError, match=r'10 persons are in groups that share no value.*"split"'):
+        asked("refuse")
+    with pytest.raises(st.errors.ContradictionError, match=r"nobody is looked for whose value changed.*share no value"):
+        asked("tolerate", "refuse")
+    shutil.rmtree(tmp_path / "giant-7")
+    wide = asked("split")
+    assert wide.certificate.changed == one.certificate.changed
+    assert wide.certificate.persons == one.certificate.persons == 410
+    assert str(wide.certificate.status) == "exact"
+    assert wide.facts == vars(one.fact_counts())
+    who = ["id", "release", "value"]
+    here, there = one.to_frame().sort(who), pl.scan_parquet(tmp_path / "answer" / "*.parquet").collect().sort(who)
+    assert here.select(who).equals(there.select(who))
+    assert (here["p"] - there["p"]).abs().max() < 1e-9
+    facts = pl.scan_parquet(tmp_path / "facts" / "*.parquet").collect().select(*who, "fact", "by")
+    assert facts.sort(facts.columns).equals(one.proven().select(facts.columns).sort(facts.columns))
+    people = pl.scan_parquet(tmp_path / "people" / "*.parquet").collect()
+    assert (
+        people.select("id", "release")
+        .sort("id", "release")
+        .equals(one.best().select("id", "release").sort("id", "release"))
+    )

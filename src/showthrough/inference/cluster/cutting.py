@@ -49,18 +49,21 @@ def refuse_whole(releases: Sequence[Release], reader: Reader) -> None:
         if release.noise is not None:
             raise InputError(
                 "An engine works on pieces of a history, and noisy releases are weighed as a whole: leave engine= "
-                "out, or the noisy releases."
+                "out, or the noisy releases.",
+                parameters=("engine",),
             )
         located = release.roles.id is None and reader.register is not None
         if located and release.form.located_by_guess(release):
             raise InputError(
                 "An engine works on pieces of a history, and persons who are located at the nearest centroid may be "
-                'in any piece: leave engine= out, or say locate="spread".'
+                'in any piece: leave engine= out, or say locate="spread".',
+                parameters=("engine", "locate"),
             )
     if reader.knowledge or reader.prior is not None:
         raise InputError(
             "An engine works on pieces of a history, which statements and priors about all persons tie together: "
-            "leave engine= out, or knowledge= and prior=."
+            "leave engine= out, or knowledge= and prior=.",
+            parameters=("engine", "knowledge", "prior"),
         )
 
 

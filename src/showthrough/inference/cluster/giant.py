@@ -8,9 +8,10 @@ the values that all its groups publish with their probabilities, what is possibl
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -23,7 +24,8 @@ from showthrough.inference.cluster.giant_correction import Finish
 from showthrough.inference.cluster.giant_face import GiantFace
 from showthrough.inference.cluster.giant_hand import AtHand
 from showthrough.inference.cluster.giant_kernel import Crew, Posted, Traffic
-from showthrough.inference.cluster.giant_layout import WORKING, LaidPart, lay_out, publish
+from showthrough.inference.cluster.giant_layout import WORKING, lay_out, publish
+from showthrough.inference.cluster.giant_marks import ANSWER, BURSTS, GiantMark, Marks
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
 from showthrough.inference.cluster.giant_tasks import Doubt, Errand
 from showthrough.inference.cluster.giant_worker import Stay, at_work, let_go
@@ -33,6 +35,7 @@ from showthrough.storage import system
 from showthrough.table.arrays import Ints, Reals
 from showthrough.table.ragged import items_of, owners, starts
 
+_PASSES = "passes-"  # folders of what goes to and fro
 AT_HAND = 1_000_000  # variables: below, a pass over parts costs more than the work in it
 
 
@@ -68,51 +71,96 @@ def solve_giant(
     log: Log,
     *,
     at_hand: int | None = None,
+    marks: Marks | None = None,
 ) -> GiantAnswer:
     """The answer of one component, in parts that each hold some of its signatures.
 
     ``folder`` is on storage that all workers share; what it is used for is gone in the end. What is open is answered
     ``at_hand``, by the driver, if it has no more variables than this (``AT_HAND`` unless another number is given).
+    With ``marks`` the work goes on from where a driver was lost, and leaves what it takes for that if it is lost.
     """
+    found: GiantAnswer | None = None if marks is None else marks.read(ANSWER)
     run = uuid4().hex
-    scratch = Path(folder) / f"giant-{run}"
-    scratch.mkdir(parents=True)
-    most = math.ceil(len(parts) / max(1, engine.workers))
-    crew = Crew(engine, str(scratch), parts, Stay(run, -1, most))
-    try:
-        with log.stage("reading groups"):
-            publish(scratch, rows)
-            laid = engine.map(lay_out, list(parts), str(scratch))
-        return _solved(crew, rows, laid, log, AT_HAND if at_hand is None else at_hand)
-    finally:
-        engine.map(let_go, list(parts))
-        for part in parts:
-            part.remove(*WORKING, "alive-*", "open-*")
-        system.remove(scratch)
+    scratch = Path(folder) / f"{_PASSES}{run}"
+    if found is None:
+        for left in Path(folder).glob(f"{_PASSES}*") if marks is not None else ():
+            system.remove(left)  # of a driver that was lost
+        scratch.mkdir(parents=True)
+        most = math.ceil(len(parts) / max(1, engine.workers))
+        crew = Crew(engine, str(scratch), parts, Stay(run, -1, most))
+        try:
+            found = _Solving(crew, rows, log, AT_HAND if at_hand is None else at_hand, marks).run()
+        finally:
+            system.remove(scratch)
+            if marks is None:
+                _leave(engine, parts)
+    if marks is not None:
+        marks.put(ANSWER, found)  # before its parts are gone
+        _leave(engine, parts)
+        marks.remove(BURSTS)
+    return found
 
 
-def _solved(crew: Crew, rows: GiantRows, laid: Sequence[LaidPart], log: Log, at_hand: int) -> GiantAnswer:
-    engine, parts = crew.engine, crew.parts
-    mu, signatures, variables = np.zeros(rows.size), sum(a.signatures for a in laid), sum(a.variables for a in laid)
-    face = GiantFace.whole(engine, parts, rows, laid)
-    try:
-        if any(one.empty for one in laid):
-            raise Contradicted(emptied=0)
-        found = GiantBursts(face, crew, log, at_hand).run()
-    except Contradicted as contradiction:
-        return _answer(
-            Status.CONTRADICTORY, mu, GiantFinding(0.0, 0.0, 0, 0, 0), (signatures, variables), (crew, face, log),
-            contradiction.weights,
-        )  # fmt: skip
-    with log.stage("certificate"):
-        if found is not None:
-            mu = found.mu
-        _write(crew, face, found)
-        finding = check(engine, Path(crew.folder), parts, rows, mu)
-        largest = int(rows.row_count.max(initial=1))
-        judged = (np.array([finding.gap]), np.array([finding.residual]), np.array([finding.suspected]))
-        status = STATES[int(states(*judged, largest)[0])]
-    return _answer(status, mu, finding, (signatures, variables), (crew, face, log), None)
+def _leave(engine: Engine, parts: Sequence[GiantPart]) -> None:
+    engine.map(let_go, list(parts))
+    for part in parts:
+        part.remove(*WORKING, "alive-*", "open-*")
+
+
+@dataclass
+class _Solving:
+    """The way from parts to an answer."""
+
+    crew: Crew
+    rows: GiantRows
+    log: Log
+    at_hand: int
+    marks: Marks | None
+
+    def run(self) -> GiantAnswer:
+        """From the beginning, or from the last mark."""
+        engine, parts, rows = self.crew.engine, self.crew.parts, self.rows
+        mark: GiantMark | None = None if self.marks is None else self.marks.read(BURSTS)
+        with self.log.stage("reading groups"):
+            publish(Path(self.crew.folder), rows)
+            if mark is None:
+                laid = engine.map(lay_out, list(parts), self.crew.folder)
+                self.size = sum(a.signatures for a in laid), sum(a.variables for a in laid), sum(a.empty for a in laid)
+                self.face = GiantFace.whole(engine, parts, rows, laid)
+            else:
+                self.size = mark.signatures, mark.variables, mark.empty
+                self.face = GiantFace.marked(engine, parts, rows, mark.face)
+                self.log.add(mark.newton_steps, mark.passes)
+        return self._solved(None if mark is None else mark.bursts)
+
+    def _mark(self, state: dict[str, Any]) -> None:
+        assert self.marks is not None
+        log = self.log
+        self.marks.put(BURSTS, GiantMark(*self.size, self.face.mark(), state, log.newton_steps, log.passes))
+        self.face.hold()
+
+    def _solved(self, state: Mapping[str, Any] | None) -> GiantAnswer:
+        mu, size, made = np.zeros(self.rows.size), self.size[:2], (self.crew, self.face, self.log)
+        bursts = GiantBursts(self.face, self.crew, self.log, self.at_hand, None if self.marks is None else self._mark)
+        if state is not None:
+            bursts.go_on(state)
+        try:
+            if self.size[2]:
+                raise Contradicted(emptied=0)
+            found = bursts.run()
+        except Contradicted as contradiction:
+            return _answer(
+                Status.CONTRADICTORY, mu, GiantFinding(0.0, 0.0, 0, 0, 0), size, made, contradiction.weights
+            )  # fmt: skip
+        with self.log.stage("certificate"):
+            if found is not None:
+                mu = found.mu
+            _write(self.crew, self.face, found)
+            finding = check(self.crew.engine, Path(self.crew.folder), self.crew.parts, self.rows, mu)
+            largest = int(self.rows.row_count.max(initial=1))
+            judged = (np.array([finding.gap]), np.array([finding.residual]), np.array([finding.suspected]))
+            status = STATES[int(states(*judged, largest)[0])]
+        return _answer(status, mu, finding, size, made, None)
 
 
 def _answer(

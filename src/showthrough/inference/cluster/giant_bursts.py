@@ -1,12 +1,15 @@
 """Newton's method in bursts over a component in parts: what falls is proven and taken out, until the rest converges.
 
-The same turns as in `solving`, of one component.
+The same turns as in `solving`, of one component. Before each turn the state is told to whoever marks it; while there is
+a finish to compare with it is not, as that has files of its own: a driver that begins anew makes it again.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +31,9 @@ _NEARLY = 20
 _GAIN = 0.5
 _SETTLED = 400_000  # variables of which the programs of one machine can decide
 _PROGRAMS = 6.0  # seconds for programs that make proofs of directions
+_STATE = (
+    "at_hand", "mu", "damping", "from_here", "spent", "waited", "fruitless", "programs", "burst", "gaining",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +49,11 @@ class OpenRows:
 class GiantBursts:
     """Bursts, and what they have found so far."""
 
-    def __init__(self, face: GiantFace, crew: Crew, log: Log, at_hand: int) -> None:
+    def __init__(
+        self, face: GiantFace, crew: Crew, log: Log, at_hand: int, mark: Callable[[dict[str, Any]], None] | None = None
+    ) -> None:
         self.face, self.crew, self.log, self.clock = face, crew, log, log.clock
+        self.told = mark
         self.at_hand = at_hand  # variables that the driver can hold
         rows = face.rows.size
         self.mu: Reals | None = None  # [rows of the component]
@@ -53,8 +62,17 @@ class GiantBursts:
         self.spent = 0  # steps without a find
         self.waited, self.fruitless = 0, 0
         self.programs = _PROGRAMS
+        self.burst = _BURST
         self.best: Finish | None = None
         self.gaining = True
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """From where another driver was."""
+        vars(self).update(state)
+
+    def _mark(self) -> None:
+        if self.told is not None and self.best is None:
+            self.told({name: getattr(self, name) for name in _STATE})
 
     def run(self) -> Finish | AtHand | None:
         """The answer of what is open in the end; None: nothing is open, or there was no time."""
@@ -66,10 +84,11 @@ class GiantBursts:
         return None if found is None else replace(found, mu=self._whole(work, found.mu))
 
     def _run(self) -> tuple[OpenRows, Finish | None]:
-        work, burst = self._opened(), _BURST
+        work = self._opened()
         while work.variables > self.at_hand and not (self.clock.over and self.mu is None):
+            self._mark()
             with self.log.stage("maximum entropy"):
-                solution = self._burst(work, burst)
+                solution = self._burst(work, self.burst)
                 ready = bool((solution.near if self.spent > _NEARLY else solution.converged).all())
                 found: Finish | None = None
                 if ready or self.spent > _PATIENCE or self.clock.over:
@@ -85,13 +104,13 @@ class GiantBursts:
                 if not solution.converged.all():
                     self._refuse_overfull(work, solution)
                 if self._excluded(work, solution, found):
-                    work, burst = self._opened(), _BURST
+                    work, self.burst = self._opened(), _BURST
                     self.best = None
                 elif found is not None and (self._good(found) or solution.converged.all() or self.spent > _PATIENCE):
                     return work, self.best  # what is doubtful stays suspected
                 else:
                     self.spent += max(1, solution.newton_steps)
-                    burst = min(2 * burst, _LONGEST)
+                    self.burst = min(2 * self.burst, _LONGEST)
             if self.spent > _NEARLY and self.best is None:
                 self.at_hand = max(self.at_hand, _SETTLED)  # flows and programs may find what the way does not show
         return work, None

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from showthrough.engines.engine import Engine
-from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, read_array, write_array
+from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, mapped_array, write_array
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 _BATCH = 1 << 15  # signatures at a time
@@ -36,7 +36,7 @@ class GiantFinding:
 class PartFinding:
     """What a part tells."""
 
-    rows: Codes
+    rows: Ints
     expected: Reals
     wrong: float
     gap: float
@@ -76,7 +76,7 @@ def check_part(part: GiantPart, folder: str) -> PartFinding:
     start, value, p, possible, suspect = (
         part.read(f"answer-{name}") for name in ("start", "value", "p", "possible", "suspect")
     )
-    published = _Published(folder)
+    published = _Published(folder, group_of, value)
     wrong, gap = 0.0 if value.size == start[-1] else np.inf, 0.0
     expected, zeros, ones = np.zeros(published.size + 1), 0, 0
     for a in range(0, persons.size, _BATCH):
@@ -96,17 +96,23 @@ def check_part(part: GiantPart, folder: str) -> PartFinding:
         left = np.bincount(owner[possible[span]], minlength=b - a)
         zeros += int(own @ (length - left))
         ones += int(own[left == 1].sum())
-    rows = np.flatnonzero(expected[:-1]).astype(np.int32)
-    return PartFinding(rows, expected[rows], wrong, gap, int((suspect & possible).sum()), zeros, ones)
+    rows = np.flatnonzero(expected[:-1])
+    return PartFinding(published.row[rows], expected[rows], wrong, gap, int((suspect & possible).sum()), zeros, ones)
 
 
 class _Published:
-    """The published rows, by group and value."""
+    """The published rows of the groups of a part, by group and value."""
 
-    def __init__(self, folder: str) -> None:
-        group, value = (read_array(Path(folder) / f"{name}.npy") for name in ("row_group", "row_value"))
-        self._mu = np.append(read_array(Path(folder) / "checked-mu.npy"), 0.0)
-        self._span = int(value.max(initial=0)) + 1
+    def __init__(self, folder: str, group_of: Codes, listed: Codes) -> None:
+        names = ("row_group", "row_value", "checked-mu")
+        group, value, mu = (mapped_array(Path(folder) / f"{name}.npy") for name in names)
+        known = np.unique(group_of[group_of >= 0])
+        first, last = (np.searchsorted(group, known, side=side) for side in ("left", "right"))
+        length = last - first
+        self.row = np.repeat(first - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+        group, value = group[self.row], value[self.row]
+        self._mu = np.append(mu[self.row], 0.0)
+        self._span = int(max(value.max(initial=0), listed.max(initial=0))) + 1
         self._key = group.astype(np.int64) * self._span + value
         self._sizes = group, self._span
         self.size = group.size

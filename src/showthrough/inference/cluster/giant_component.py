@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,26 @@ import numpy as np
 import polars as pl
 
 from showthrough.engines.engine import Engine
-from showthrough.errors import ContradictionError
+from showthrough.errors import ChangedValueError, ContradictionError
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.cluster.giant import GiantAnswer, solve_giant
+from showthrough.inference.cluster.giant_layout import publish
+from showthrough.inference.cluster.giant_marks import PEOPLE, Marks
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, write_array
-from showthrough.inference.cluster.giant_people import GiantCounts, PeopleOf, Telling, lay_people, tell_people
+from showthrough.inference.cluster.giant_people import (
+    GiantCounts,
+    LaidPeople,
+    PeopleOf,
+    Telling,
+    lay_people,
+    tell_people,
+)
 from showthrough.inference.cluster.pieces import COUNTS, MEMBERS, PieceAnswer, PieceQuestion
 from showthrough.inference.facts import FactCounts
 from showthrough.inference.log import Log
+from showthrough.inference.splitting import ChangedCounts
 from showthrough.numerals import number_of
+from showthrough.register.changed import REFUSE, SPLIT
 from showthrough.table.arrays import sum_by
 from showthrough.table.ragged import starts
 
@@ -27,32 +39,68 @@ _CONTRADICTED = (
     "The releases contradict each other about {}, who are tied together. So many are worked on in parts, where nobody "
     "is looked for whose value changed: say who it was, if it is known."
 )
+_APART = (
+    '{} in groups that share no value, so their values changed or the releases contradict each other: changed="split" '
+    "takes each for one person per release, or say whose value changed, and from which release on."
+)
 
 
 def answer_giant(
-    engine: Engine, folder: Path, number: int, releases: int, question: PieceQuestion, log: Log
+    engine: Engine,
+    folder: Path,
+    number: int,
+    names: Sequence[str],
+    question: PieceQuestion,
+    log: Log,
+    changed: str = REFUSE,
 ) -> PieceAnswer:
-    """The answer of a giant piece; its persons were shared out in parts."""
+    """The answer of a giant piece; its persons were shared out in parts. After a restart it goes on from its marks.
+
+    ``changed`` says what becomes of ids whose groups share no value.
+    """
     home = folder / f"giant-{number}"
     home.mkdir(exist_ok=True)
-    rows, values = _published(folder / COUNTS / f"piece={number}", home, releases)
+    rows, values = _published(folder / COUNTS / f"piece={number}", home, len(names))
     files = sorted((folder / MEMBERS / f"piece={number}").glob("part=*"), key=lambda p: int(p.name[5:]))
     parts, where = [], {}
     for k, file in enumerate(files):
         own = home / f"{k}"
         own.mkdir(exist_ok=True)
         parts.append(GiantPart(str(own), k))
-        where[k] = PeopleOf(str(file), str(home), tuple(rows.first_group.tolist()))
+        where[k] = PeopleOf(str(file), str(home), tuple(rows.first_group.tolist()), changed == SPLIT)
     log.progress.stage("a giant component")
-    persons = sum(engine.map(lay_people, parts, where))
-    found = solve_giant(engine, home, parts, rows, log)
-    if not found.status.consistent and question.contradictions == "refuse":
-        raise ContradictionError(_CONTRADICTED.format(number_of(persons, "person")))
+    marks = Marks(home, (len(parts), rows.size))
+    laid = marks.read(PEOPLE)
+    if laid is None:
+        every = engine.map(lay_people, parts, where)
+        laid = LaidPeople(sum(one.persons for one in every), sum(one.apart for one in every))
+        marks.put(PEOPLE, laid)
+    if laid.apart and changed == REFUSE:
+        raise ChangedValueError(_APART.format(_who(laid.apart)), parameters=("changed",))
+    found = solve_giant(engine, home, parts, rows, log, marks=marks)
+    error = None if found.status.consistent else _contradiction(laid, changed)
+    if error is not None and question.contradictions == "refuse":
+        raise error
+    against = () if error is None else (error.shareable,)
     limits = getattr(question.further, "limits", {})
-    telling = Telling(str(folder), question.id_type, found.status, values, where, limits)
+    telling = Telling(str(folder), question.id_type, found.status, values, where, tuple(names), limits)
     told = engine.map(tell_people, parts, telling)
     shutil.rmtree(home)
-    return _told(found, rows, persons, told, question, log)
+    split = ChangedCounts(split=laid.apart if changed == SPLIT else 0)
+    certificate = replace(_certificate(found, rows, laid.persons, log), changed=split, contradictions=len(against))
+    return _told(certificate, rows, told, question, against)
+
+
+def _who(persons: int) -> str:
+    return "One person is" if persons == 1 else f"{number_of(persons, 'person')} are"
+
+
+def _contradiction(laid: LaidPeople, changed: str) -> ContradictionError:
+    """What was not looked at, and what can be done."""
+    of = number_of(laid.persons, "person")
+    if changed == SPLIT or not laid.apart:
+        return ContradictionError(_CONTRADICTED.format(of))
+    return ContradictionError(f"{_CONTRADICTED} {_APART}".format(of, _who(laid.apart)))
 
 
 def _published(files: Path, home: Path, releases: int) -> tuple[GiantRows, pl.Series]:
@@ -72,21 +120,16 @@ def _published(files: Path, home: Path, releases: int) -> tuple[GiantRows, pl.Se
         "largest": np.maximum.reduceat(share, at[:-1]),
         "entropy": sum_by(row_group, -share * np.log(share), size.size) + 0.0,
         "row_start": at,
-        "row_value": value,
     }
     for name, array in told.items():
         write_array(home / f"{name}.npy", array)
-    return GiantRows(first_group, row_group.astype(np.int32), value, count.astype(np.int64)), values
+    rows = GiantRows(first_group, row_group.astype(np.int32), value, count.astype(np.int64))
+    publish(home, rows)
+    return rows, values
 
 
-def _told(
-    found: GiantAnswer, rows: GiantRows, persons: int, told: Sequence[GiantCounts], question: PieceQuestion, log: Log
-) -> PieceAnswer:
-    def total(name: str) -> int:
-        return round(sum(one.sums[name] for one in told))
-
-    against = () if found.status.consistent else (_CONTRADICTED.format(number_of(persons, "person")),)
-    certificate = Certificate(
+def _certificate(found: GiantAnswer, rows: GiantRows, persons: int, log: Log) -> Certificate:
+    return Certificate(
         status=found.status,
         gap=found.gap if found.status.certain else 0.0,
         residual=found.residual if found.status.certain else 0.0,
@@ -103,12 +146,23 @@ def _told(
         passes=found.passes,
         seconds=log.seconds,
         persons_by_state={str(found.status): persons},
-        contradictions=len(against),
     )
+
+
+def _told(
+    certificate: Certificate,
+    rows: GiantRows,
+    told: Sequence[GiantCounts],
+    question: PieceQuestion,
+    against: tuple[str, ...],
+) -> PieceAnswer:
+    def total(name: str) -> int:
+        return round(sum(one.sums[name] for one in told))
+
     facts = FactCounts(total("certain"), total("impossible_by_sets"), total("impossible_by_counts"))
     entropy = sum(one.sums["entropy_nats"] for one in told)
     figures: Any = None
     if question.further is not None:
         groups = np.diff(rows.first_group).tolist()
-        figures = question.further.of_giant(told, groups, certain=found.status.certain)
+        figures = question.further.of_giant(told, groups, certain=certificate.status.certain)
     return PieceAnswer(certificate, vars(facts), entropy, against, figures)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from showthrough.engines.engine import Engine
 from showthrough.inference.cluster.giant_layout import LaidPart, numbered, persons_in
+from showthrough.inference.cluster.giant_marks import FaceMark
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
 from showthrough.inference.cluster.giant_worker import let_go
 from showthrough.inference.face import Contradicted, Step, WeighingStep
@@ -127,6 +128,7 @@ class GiantFace:
     version: int = 0
     zeros: int = 0
     steps: list[Step] = field(default_factory=list)
+    held: int = -1  # the version of the last mark, whose files stay
 
     @classmethod
     def whole(cls, engine: Engine, parts: Sequence[GiantPart], rows: GiantRows, laid: Sequence[LaidPart]) -> GiantFace:
@@ -137,6 +139,24 @@ class GiantFace:
             face.room[one.touched] += one.room
             face.left[one.touched] -= one.certain
         return face
+
+    @classmethod
+    def marked(cls, engine: Engine, parts: Sequence[GiantPart], rows: GiantRows, mark: FaceMark) -> GiantFace:
+        """As it was at a mark."""
+        touched = [part.read("touched") for part in parts]
+        state = (mark.room, mark.left, mark.version, mark.zeros, list(mark.steps), mark.version)
+        return cls(engine, parts, rows, touched, *state)
+
+    def mark(self) -> FaceMark:
+        """What it takes to be here again."""
+        return FaceMark(self.version, self.room, self.left, self.zeros, tuple(self.steps))
+
+    def hold(self) -> None:
+        """Keep the files of this version from now on, instead of those that were kept."""
+        if self.held not in (-1, self.version, self.version - 1):
+            for part in self.parts:
+                part.path(f"alive-{self.held}").unlink(missing_ok=True)
+        self.held = self.version
 
     def propagate(self) -> None:
         """Rule row by row until nothing more is decided."""
@@ -172,7 +192,7 @@ class GiantFace:
             self.room[touched[one.rows]] -= one.room
             self.left[touched[one.rows]] -= one.certain
             self.zeros += one.zeros
-            if self.version > 1:
+            if self.version > 1 and self.version - 2 != self.held:
                 part.path(f"alive-{self.version - 2}").unlink(missing_ok=True)
         if any(one.emptied for one in found):
             raise Contradicted(emptied=0)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, read_array, write_array
+from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, mapped_array, read_array, write_array
 from showthrough.inference.history import ABSENT
 from showthrough.table.arrays import Codes, Flags, Ints
 from showthrough.table.ragged import ranges, starts
@@ -38,6 +38,7 @@ def publish(folder: Path, rows: GiantRows) -> None:
     """Put the published rows where all workers can read them."""
     for name in _ROWS:
         write_array(folder / f"{name}.npy", getattr(rows, name))
+    write_array(folder / "span.npy", np.array([int(rows.row_value.max(initial=-1)) + 1]))
 
 
 def lay_out(part: GiantPart, folder: str) -> LaidPart:
@@ -58,6 +59,13 @@ def lay_out(part: GiantPart, folder: str) -> LaidPart:
     room, certain = crowds(start, row, weight, alive, touched.size)
     length = np.diff(start)
     return LaidPart(touched, room, certain, order.size, value.size, int((length == 0).sum()))
+
+
+def sharing_nothing(folder: str, group_of: Codes) -> Flags:
+    """[signatures] whether no value is published in all groups."""
+    found, size = _Finder(folder, group_of), group_of.shape[1]
+    pieces = [found.variables(slice(a, a + _CHUNK))[0] == 0 for a in range(0, size, _CHUNK)]
+    return np.concatenate([*pieces, np.empty(0, dtype=bool)])
 
 
 def numbered(row: Codes, absent: int) -> tuple[Codes, Codes]:
@@ -95,8 +103,8 @@ class _Finder:
     """Finds the rows of the groups of a part."""
 
     def __init__(self, folder: str, group_of: Codes) -> None:
-        of_row, value = (read_array(Path(folder) / f"{name}.npy") for name in _ROWS[:2])
-        self.rows, self.span = of_row.size, int(value.max(initial=-1)) + 1
+        of_row, value = (mapped_array(Path(folder) / f"{name}.npy") for name in _ROWS[:2])
+        self.rows, self.span = of_row.size, int(read_array(Path(folder) / "span.npy")[0])
         known = np.unique(group_of)
         known = known[known != ABSENT]
         first, last = (np.searchsorted(of_row, known, side=side) for side in ("left", "right"))

@@ -102,6 +102,11 @@ def read_array(path: Path) -> Any:
     return np.load(path, allow_pickle=False)
 
 
+def mapped_array(path: Path) -> Any:
+    """An array of all groups or rows, of which a worker reads what its part touches."""
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
 def write_array(path: Path, array: Any) -> None:
     """A file that appears whole."""
     scratch.put(path, lambda stream: np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False))

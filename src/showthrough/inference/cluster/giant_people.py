@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.inference.certificate import Status
-from showthrough.inference.cluster.giant_part import GiantPart, read_array
+from showthrough.inference.cluster.giant_layout import sharing_nothing
+from showthrough.inference.cluster.giant_part import GiantPart, mapped_array
 from showthrough.inference.cluster.pieces import ANSWER, FACTS, PEOPLE, keep
 from showthrough.inference.history import ABSENT
-from showthrough.table.arrays import Flags, Ints, Reals, sum_by
+from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
 from showthrough.table.ragged import items_of, owners, ranges
 
 GROUPS = ("code", "largest", "entropy", "row_start", "row_value")
@@ -25,27 +26,62 @@ GROUPS = ("code", "largest", "entropy", "row_start", "row_value")
 
 @dataclass(frozen=True)
 class PeopleOf:
-    """Where the persons of a part lie, in how many releases, and where groups are told."""
+    """Where the persons of a part lie, in how many releases, and where groups are told.
+
+    With ``split`` an id whose groups share no value is one person per release.
+    """
 
     files: str
     folder: str
     first_group: tuple[int, ...]
+    split: bool = False
 
 
-def lay_people(part: GiantPart, where: dict[int, PeopleOf]) -> int:
-    """Write the signatures of a part, and the signature of each person in the order of ids; how many persons."""
+@dataclass(frozen=True)
+class LaidPeople:
+    """How many persons were laid out, and how many ids are in groups that share no value."""
+
+    persons: int
+    apart: int
+
+
+def lay_people(part: GiantPart, where: dict[int, PeopleOf]) -> LaidPeople:
+    """Write the signatures of a part, and the signature of each person in the order of ids."""
     own = where[part.number]
     people = pl.read_parquet(Path(own.files) / "*.parquet", hive_partitioning=False).sort("id")
-    code = read_array(Path(own.folder) / "code.npy")
+    code = mapped_array(Path(own.folder) / "code.npy")
     group_of = np.full((len(own.first_group) - 1, people.height), ABSENT, dtype=np.int32)
     for r, (a, b) in enumerate(zip(own.first_group[:-1], own.first_group[1:], strict=True)):
         group = people[f"g{r}"]
         there = group.is_not_null().to_numpy()
         group_of[r, there] = a + np.searchsorted(code[a:b], group.drop_nulls().to_numpy())
-    signatures, mine, weight = np.unique(group_of, axis=1, return_inverse=True, return_counts=True)
-    part.write(group_of=np.ascontiguousarray(signatures), weight=weight.astype(np.int64))
-    part.write(mine=mine.ravel().astype(np.int32))
-    return people.height
+    del people, code
+    signatures, mine, weight = _collapsed(group_of)
+    apart = sharing_nothing(own.folder, signatures)[mine]
+    if own.split and apart.any():
+        who, release = _one_per_release(group_of, apart)
+        whole = release == ABSENT
+        group_of = np.where(whole | (release == np.arange(len(group_of))[:, None]), group_of[:, who], ABSENT)
+        signatures, mine, weight = _collapsed(group_of)
+        part.write(who=who, split=release)
+    part.write(group_of=signatures, weight=weight, mine=mine)
+    return LaidPeople(mine.size, int(apart.sum()))
+
+
+def _collapsed(group_of: Codes) -> tuple[Codes, Codes, Ints]:
+    """The signatures, that of each person, and how many persons each has."""
+    found, mine, weight = np.unique(group_of, axis=1, return_inverse=True, return_counts=True)
+    return np.ascontiguousarray(found), mine.ravel().astype(np.int32), weight.astype(np.int64)
+
+
+def _one_per_release(group_of: Codes, apart: Flags) -> tuple[Ints, Codes]:
+    """Persons after some ids are taken apart: the place of the id of each, and the release that names it, or −1."""
+    release, at = np.nonzero(group_of[:, apart] != ABSENT)
+    whole = np.flatnonzero(~apart)
+    who = np.concatenate([whole, np.flatnonzero(apart)[at]])
+    named = np.concatenate([np.full(whole.size, ABSENT), release]).astype(np.int32)
+    order = np.lexsort((named, who))
+    return who[order], named[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +93,7 @@ class Telling:
     status: Status
     values: pl.Series
     people: dict[int, PeopleOf]
+    names: tuple[str, ...] = ()  # of the releases
     limits: dict[str, float] = field(default_factory=dict)  # of a policy, to be counted
 
 
@@ -78,6 +115,12 @@ class _Everybody:
             "id"
         )["id"]
         self.mine, self.group_of = part.read("mine"), part.read("group_of")
+        self.named: pl.Series | None = None  # by the first release of each who is part of an id
+        if part.path("split").exists():
+            self.ids = self.ids.gather(part.read("who"))
+            split = part.read("split")
+            called = pl.Series("release", [*told.names, None], dtype=pl.String)
+            self.named = called.gather(np.where(split == ABSENT, len(told.names), split))
         self.answered = told.status.certain
         if part.path("answer-start").exists():
             names = ("start", "value", "p", "possible")
@@ -93,7 +136,13 @@ class _Everybody:
 
     def groups(self, name: str) -> Any:
         """A figure of all groups."""
-        return read_array(Path(self.own.folder) / f"{name}.npy")
+        return mapped_array(Path(self.own.folder) / f"{name}.npy")
+
+    def release_told(self, frame: pl.DataFrame, person: Ints | None = None) -> pl.DataFrame:
+        """A table of persons with the release that names each, where ids are several persons."""
+        if self.named is None:
+            return frame
+        return frame.insert_column(1, self.named if person is None else self.named.gather(person))
 
     def best(self) -> tuple[Ints, Reals]:
         """[signatures] the place of the likeliest value, and its probability; −1 and NaN where there is none."""
@@ -115,20 +164,24 @@ class _Everybody:
     def outside_common(self) -> tuple[Ints, Ints]:
         """(signature, value) of values that a group of the signature publishes and not all of them do."""
         row_start, row_value = self.groups("row_start"), self.groups("row_value")
-        span = int(row_value.max(initial=-1)) + 1
+        span = int(self.groups("span")[0])
         seen = [np.empty(0, dtype=np.int64)]
         for own in self.group_of:
             there = np.flatnonzero(own != ABSENT)
-            length = np.diff(row_start)[own[there]]
-            at = ranges(row_start[own[there]], length)
+            first = row_start[own[there]]
+            length = row_start[own[there] + 1] - first
+            at = ranges(first, length)
             seen.append(np.repeat(there, length) * span + row_value[at])
         outside = np.setdiff1d(np.concatenate(seen), self.owner * span + self.value)
         return outside // span, outside % span
 
     def alone(self) -> tuple[Reals, Reals]:
         """[releases, signatures] the largest probability and the entropy from each release alone; NaN outside."""
-        largest, entropy = np.append(self.groups("largest"), np.nan), np.append(self.groups("entropy"), np.nan)
-        return largest[self.group_of], entropy[self.group_of]
+        here = self.group_of != ABSENT
+        largest, entropy = (np.full(here.shape, np.nan) for _ in range(2))
+        for found, name in ((largest, "largest"), (entropy, "entropy")):
+            found[here] = self.groups(name)[self.group_of[here]]
+        return largest, entropy
 
 
 def tell_people(part: GiantPart, told: Telling) -> GiantCounts:
@@ -153,7 +206,7 @@ def tell_people(part: GiantPart, told: Telling) -> GiantCounts:
         person, at = np.repeat(np.arange(them.mine.size), length), order[at]
         columns = {name: by[at] if isinstance(by, np.ndarray) else pl.lit(by) for name, by in more.items()}
         frame = pl.DataFrame({"id": them.ids.gather(person), "value": told.values.gather(values[at])})
-        return frame.with_columns(**columns)
+        return them.release_told(frame.with_columns(**columns), person)
 
     name = f"{part.folder.rstrip('/').rpartition('/')[2]}-{part.number:06d}.parquet"
     folder = Path(told.folder)
@@ -172,6 +225,7 @@ def tell_people(part: GiantPart, told: Telling) -> GiantCounts:
             "newly_certain": by_person(newly),
         }
     )
+    people = them.release_told(people)
     keep(people if told.limits else people.drop("p_alone", "newly_certain"), folder / PEOPLE / name, told.id_type)
     keep(_facts(them, told_of, (signature, value)), folder / FACTS / name, told.id_type)
     return _counted(them, told, (largest, best_alone, newly, signature), (alone, alone_entropy))
@@ -192,7 +246,8 @@ def _facts(them: _Everybody, told_of: Any, outside: tuple[Ints, Ints]) -> pl.Dat
     ]
     found = [told_of(owner, value, fact=fact, by=by) for owner, value, fact, by in kinds]
     every: pl.DataFrame = pl.concat(found)
-    return every.sort("id", "fact", "value", maintain_order=True)
+    by = ["id", "fact", "value"] if them.named is None else ["id", "release", "fact", "value"]
+    return every.sort(by, maintain_order=True)
 
 
 def _counted(

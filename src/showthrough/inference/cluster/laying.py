@@ -6,7 +6,7 @@ per group; ids and values stay on the workers.
 
     persons   id, g0, g1, …          the group of everybody in each release, or nothing
     tallies   release, g, value, n   what is published of each group
-    ties      g, component           groups that persons tie together
+    ties      g, component, persons  groups that persons tie together, and the persons who are first in each
     members, counts                  persons and tallies by piece
 """
 
@@ -20,15 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from showthrough.engines.cluster_release import ClusterRelease, check_files
+from showthrough.engines.cluster_release import ClusterRelease, check_release
 from showthrough.errors import InputError, ReleaseError
 from showthrough.inference.cluster.forest import stars
 from showthrough.inference.cluster.pieces import COUNTS, MEMBERS
 from showthrough.numerals import many, number_of
 from showthrough.progress import Progress
+from showthrough.table.arrays import Ints
 
-_FEWER = 4  # partitions become one when forests are taken together
-_PART = 250_000  # persons of a part of a giant component, whoever is there to work on it: so no byte depends on that
+_AT_ONCE = 64  # partitions whose forests become one; of more, first
+_FEWER = 8  # become one
+_EDGES = 250_000  # that a worker holds before it makes stars of them; more where there are more nodes
+PART = 75_000  # persons of a part of a giant component, whoever is there to work on it: so no byte depends on that
 _SEED = 42
 
 
@@ -46,14 +49,13 @@ class Laying:
 
     def __init__(self, session: Any, releases: Sequence[ClusterRelease], names: Sequence[str], folder: Path) -> None:
         self.session, self.releases, self.names, self.folder = session, releases, names, folder
+        self._frames: dict[str, Any] = {}
 
     def run(self, progress: Progress, *, persons: int, largest: int) -> LaidOut:
         """Do all steps that are not done yet: pieces of about so many persons, components of at most so many."""
         progress.stage("reading groups")
         for r, one in enumerate(self.releases):
-            own = (one.id, one.group) if one.values is not None else (one.id, one.group, one.sensitive)
-            check_files(one.source, own, self.names[r])
-            check_files(one.values, (one.group, one.sensitive, one.count), f"{self.names[r]} (table of values)")
+            check_release(one, self.names[r])
         self._step("tallies", self._tallies)
         progress.stage("joining releases")
         self._step("persons", self._persons)
@@ -71,13 +73,23 @@ class Laying:
             make().write.mode("overwrite").parquet(str(self.folder / name))
 
     def read(self, name: str) -> Any:
-        """What a step wrote."""
-        return self.session.read.parquet(str(self.folder / name))
+        """What a step wrote; its schema is told, as looking for it would be a job."""
+        return self.session.read.schema(self._schemas()[name]).parquet(str(self.folder / name))
 
-    def values_of(self, r: int) -> tuple[Any, ...]:
-        """The values that a release publishes."""
-        own = self.read("tallies").where(f"release = {r}").select("value").distinct()
-        return tuple(sorted(row["value"] for row in own.collect()))
+    def _schemas(self) -> dict[str, str]:
+        groups = ", ".join(f"g{r} long" for r in range(len(self.releases)))
+        return {
+            "tallies": f"release int, g long, label string, value {self.value_type()}, n long",
+            "persons": f"id {self.id_type()}, {groups}, twice boolean",
+            "ties": "g long, component long, persons long",
+        }
+
+    def values(self) -> tuple[tuple[Any, ...], ...]:
+        """The values that each release publishes."""
+        found: list[list[Any]] = [[] for _ in self.releases]
+        for row in self.read("tallies").select("release", "value").distinct().collect():
+            found[row["release"]].append(row["value"])
+        return tuple(tuple(sorted(own)) for own in found)
 
     def _code(self, r: int, label: Any) -> Any:
         from pyspark.sql import functions as sql
@@ -108,8 +120,7 @@ class Laying:
                     sql.lit(r).alias("release"), self._code(r, label).alias("g"), label.alias("label"), "value", "n"
                 )
             )
-        if len({dict(own.dtypes)["value"] for own in parts}) > 1:  # 3 and "3" are one value, as on one machine
-            parts = [own.withColumn("value", sql.col("value").cast("string")) for own in parts]
+        parts = [own.withColumn("value", sql.col("value").cast(self.value_type())) for own in parts]
         return reduce(lambda one, other: one.unionByName(other), parts)
 
     def _persons(self) -> Any:
@@ -131,37 +142,43 @@ class Laying:
         return found.groupBy("id").agg(*each, twice.alias("twice"))
 
     def _ties(self) -> Any:
+        """Stars by partition, then those of all partitions together; each with the persons who come first in it."""
         from pyspark.sql import functions as sql
 
         columns = [f"g{r}" for r in range(len(self.releases))]
         first = sql.coalesce(*columns)
         pairs = self.read("persons").select(
-            sql.explode(sql.array_compact(sql.array(*columns))).alias("head"), first.alias("tail")
+            first.alias("tail"), sql.explode(sql.array_compact(sql.array(*columns))).alias("head")
         )
-        schema = "tail long, head long"
-        found = pairs.select("tail", "head").mapInArrow(_reduced, schema)
+        schema = "tail long, head long, persons long"
+        single = (sql.col("tail") == sql.col("head")).cast("long")
+        found = pairs.withColumn("persons", single).mapInArrow(_reduced, schema)
         partitions = found.rdd.getNumPartitions()
         while partitions > 1:
-            partitions = max(1, partitions // _FEWER)
-            found = found.coalesce(partitions).mapInArrow(_reduced, schema)
-        return found.select(sql.col("head").alias("g"), sql.col("tail").alias("component"))
+            partitions = partitions // _FEWER if partitions > _AT_ONCE else 1
+            found = found.repartition(partitions, "head").mapInArrow(_reduced, schema)
+        return found.select(sql.col("head").alias("g"), sql.col("tail").alias("component"), "persons")
 
     def _shared_out(self, persons: int, largest: int) -> LaidOut:
         from pyspark.sql import functions as sql
 
         first = sql.coalesce(*[f"g{r}" for r in range(len(self.releases))]).alias("g")
         ties = self.read("ties")
-        everybody = self.read("persons").drop("twice").withColumn("g", first).join(ties, "g").drop("g")
-        large = everybody.groupBy("component").count().where(sql.col("count") > largest)
-        giants = sorted((row["component"], row["count"]) for row in large.collect())
-        total = self.read("persons").count()
+        sizes = ties.groupBy("component").agg(sql.sum("persons").alias("size"))
+        over = sql.col("size") > largest
+        told = sizes.groupBy(over.alias("over"), sql.when(over, sql.col("component")).alias("component"))
+        found = told.agg(sql.sum("size").alias("size")).collect()
+        giants = sorted((row["component"], row["size"]) for row in found if row["over"])
+        total = sum(row["size"] for row in found)
         pieces = max(1, -(-total // persons))
         piece, part = sql.pmod(sql.xxhash64("component"), sql.lit(pieces)).cast("int"), sql.lit(0)
         for k, (component, size) in enumerate(giants):
-            own, parts = sql.col("component") == component, max(2, -(-size // _PART))
+            own, parts = sql.col("component") == component, max(2, -(-size // PART))
             piece = sql.when(own, pieces + k).otherwise(piece)
             part = sql.when(own, sql.pmod(sql.xxhash64(first), sql.lit(parts)).cast("int")).otherwise(part)
-        counts = self.read("tallies").drop("label").join(ties, "g").withColumn("piece", piece)
+        tied = ties.select("g", "component")
+        counts = self.read("tallies").drop("label").join(tied, "g").withColumn("piece", piece)
+        everybody = self.read("persons").drop("twice").withColumn("g", first).join(tied, "g").drop("g")
         everybody = everybody.withColumn("piece", piece).withColumn("part", part)
         self._step_by_piece(MEMBERS, everybody.drop("component"), "piece", "part")
         self._step_by_piece(COUNTS, counts.drop("component"), "piece")
@@ -177,12 +194,22 @@ class Laying:
     def _frame(self, r: int, source: Any, columns: Sequence[str] | None) -> Any:
         """A table of a release with the columns that it must have."""
         one, name = self.releases[r], self.names[r]
-        frame = self.session.read.parquet(source) if isinstance(source, str) else source
+        if isinstance(source, str) and source not in self._frames:
+            self._frames[source] = self.session.read.parquet(source)
+        frame = self._frames[source] if isinstance(source, str) else source
         wanted = columns or (one.id, one.group, one.sensitive)
         missing = [c for c in wanted if c not in frame.columns]
         if missing:
             raise InputError(f"{name} has no column {missing[0]!r}.")
         return frame
+
+    def value_type(self) -> str:
+        """Values as they are if they are so everywhere, otherwise as text: 3 and "3" are one, as on one machine."""
+        kinds = set()
+        for r, one in enumerate(self.releases):
+            table, column = (one.source, one.sensitive) if one.values is None else (one.values, one.sensitive)
+            kinds.add(dict(self._frame(r, table, (column,)).dtypes)[column])
+        return kinds.pop() if len(kinds) == 1 else "string"
 
     def id_type(self) -> str:
         """Ids as whole numbers if they are so everywhere, otherwise as text, so that 11 and "11" are one person."""
@@ -198,54 +225,89 @@ class Laying:
         """Refuse what no release is: gaps, ids that are there twice, groups whose counts are not those of persons."""
         from pyspark.sql import functions as sql
 
-        groups = self.read("tallies").groupBy("release", "g").agg(
-            sql.sum("n").alias("n"), sql.count_distinct("label").alias("labels"),
-            sql.max(sql.col("label").isNull() | sql.col("value").isNull() | sql.col("n").isNull()).alias("gap"),
-        )  # fmt: skip
-        told = groups.groupBy("release").agg(
-            sql.max("labels").alias("labels"),
-            sql.sum(sql.col("gap").cast("long")).alias("gaps"),
-            sql.count("g").alias("groups"),
-        )
-        for row in sorted(told.collect()):
-            if row["gaps"]:
+        told = {row["release"]: row for row in self._groups().collect()}
+        for r, name in enumerate(self.names):
+            if r in told and told[r]["gaps"]:
                 raise ReleaseError(
-                    f"{self.names[row['release']]}: {number_of(row['gaps'], 'group')} with an empty value, or a count "
-                    "that is no whole number."
+                    f"{name}: {number_of(told[r]['gaps'], 'group')} with an empty value, or a count that is no whole "
+                    "number."
                 )
-        for r in {*range(len(self.releases))} - {row["release"] for row in told.collect()}:
-            raise ReleaseError(f"{self.names[r]} has no rows.")
-        distinct = groups.select("g").distinct().count()
-        if any(row["labels"] > 1 for row in told.collect()) or distinct != groups.count():
+        for r, name in enumerate(self.names):
+            if r not in told or not told[r]["groups"]:
+                raise ReleaseError(f"{name} has no rows.")
+        if any(row["alike"] for row in told.values()):
             raise ReleaseError("Two groups have the same number; name the groups in another way.")
         persons = self.read("persons")
-        twice = persons.where("twice").count()
+        empty = sql.sum(sql.col("id").isNull().cast("long"))
+        ((twice, nameless),) = persons.agg(sql.sum(sql.col("twice").cast("long")), empty).collect()
         if twice:
             raise ReleaseError(
                 f"{number_of(twice, 'id')} of a release stands in it more than once. A person may be in a release only "
                 "once."
             )
-        if persons.where(sql.col("id").isNull()).limit(1).count():
+        if nameless:
             raise ReleaseError("Some rows have no id: every person of a release on a cluster has one.")
-        for r in range(len(self.releases)):
-            members = (
-                persons.where(f"g{r} is not null").groupBy(sql.col(f"g{r}").alias("g")).agg(sql.count("*").alias("m"))
-            )
-            own = groups.where(sql.col("release") == r).select("g", "n")
-            off = own.join(members, "g", "full").where("m is null or n is null or m != n").count()
+        for r, name in enumerate(self.names):
+            of, off = told[r]["groups"], told[r]["off"]
             if off:
-                of = own.count()
                 raise ReleaseError(
-                    f"{self.names[r]}: of {many(of)} groups, {many(off)} have other numbers of persons than of values."
+                    f"{name}: of {many(of)} groups, {many(off)} have other numbers of persons than of values."
                 )
+
+    def _groups(self) -> Any:
+        """By release: its groups, those with gaps, with the number of another one, or with other persons than counts.
+
+        Tallies and persons are counted side by side, which takes one exchange of rows and no join.
+        """
+        from pyspark.sql import functions as sql
+
+        gap = sql.col("label").isNull() | sql.col("value").isNull() | sql.col("n").isNull()
+        mark = sql.xxhash64(sql.lit(_SEED + 1), "release", "label")
+        counted = self.read("tallies").select(
+            "g", "release", sql.coalesce("n", sql.lit(0)).alias("n"), sql.lit(0).cast("long").alias("m"),
+            mark.alias("mark"), gap.alias("gap"), sql.lit(True).alias("told"),
+        )  # fmt: skip
+        each = [sql.struct(sql.lit(r).alias("release"), sql.col(f"g{r}").alias("g")) for r in range(len(self.releases))]
+        seats = self.read("persons").select(sql.explode(sql.array(*each)).alias("seat")).where("seat.g is not null")
+        seated = seats.select(
+            "seat.g", "seat.release", sql.lit(0).cast("long").alias("n"), sql.lit(1).cast("long").alias("m"),
+            sql.lit(None).cast("long").alias("mark"), sql.lit(False).alias("gap"), sql.lit(False).alias("told"),
+        )  # fmt: skip
+        groups = counted.unionByName(seated).groupBy("g").agg(
+            sql.min("release").alias("release"), (sql.min("release") != sql.max("release")).alias("across"),
+            (sql.sum("n") != sql.sum("m")).alias("off"), (sql.min("mark") != sql.max("mark")).alias("several"),
+            sql.max("gap").alias("gap"), sql.max("told").alias("told"),
+        )  # fmt: skip
+
+        def number(what: str) -> Any:
+            return sql.sum(sql.expr(what).cast("long"))
+
+        return groups.groupBy("release").agg(
+            number("told").alias("groups"), number("gap").alias("gaps"), number("off").alias("off"),
+            number("across or coalesce(several, false)").alias("alike"),
+        )  # fmt: skip
 
 
 def _reduced(batches: Iterator[Any]) -> Iterator[Any]:
-    """The stars of the edges of a partition."""
+    """The stars of the edges of a partition, and the persons of each node; few edges are held at a time."""
     import pyarrow as pa
 
-    held = [(b.column("tail").to_numpy(), b.column("head").to_numpy()) for b in batches]
-    if not held:
-        return
-    node, least = stars(*(np.concatenate(own) for own in zip(*held, strict=True)))
-    yield pa.RecordBatch.from_arrays([pa.array(least), pa.array(node)], names=["tail", "head"])
+    names = ("tail", "head", "persons")
+    held: list[tuple[Ints, ...]] = []
+    size, enough = 0, _EDGES
+    for batch in batches:
+        held.append(tuple(batch.column(name).to_numpy() for name in names))
+        size += batch.num_rows
+        if size >= enough:
+            held = [_forest(held)]
+            size = held[0][0].size
+            enough = max(_EDGES, 2 * size)
+    if held:
+        yield pa.RecordBatch.from_arrays([pa.array(own) for own in _forest(held)], names=list(names))
+
+
+def _forest(held: Sequence[tuple[Ints, ...]]) -> tuple[Ints, ...]:
+    tail, head, persons = (np.concatenate(own) for own in zip(*held, strict=True))
+    node, least = stars(tail, head)
+    number = np.bincount(np.searchsorted(node, head), weights=persons, minlength=node.size).astype(np.int64)
+    return least, node, number

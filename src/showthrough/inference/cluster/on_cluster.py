@@ -52,8 +52,8 @@ def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPo
     found = worked(engine, answer_laid, small, question, asked.progress)
     for k in laid.giants:
         log = Log.of(asked.progress, asked.clock.left())
-        found.append(answer_giant(engine, folder, k, len(names), question, log))
-    published = {name: laying.values_of(r) for r, name in enumerate(names)}
+        found.append(answer_giant(engine, folder, k, names, question, log, asked.wanted.changed.otherwise))
+    published = dict(zip(names, laying.values(), strict=True))
     for name in _STEPS:
         shutil.rmtree(folder / name, ignore_errors=True)
     (folder / _COMPLETE).touch()
@@ -64,9 +64,8 @@ def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPo
 
 def _folder(releases: Sequence[Any], asked: Wide, home: Path) -> Path:
     """Where this history is worked on: the same folder for the same files, so that a broken run is taken up again."""
-    rules = getattr(asked.further, "rules", None)
-    described: list[Any] = [repr(asked.wanted), sorted(map(str, asked.wanted.changed.told)), repr(rules)]
-    described.append(asked.further is None)
+    further = None if asked.further is None else asked.further.asked
+    described: list[Any] = [repr(asked.wanted), sorted(map(str, asked.wanted.changed.told)), further]
     for one in releases:
         own = [one] if not isinstance(one, ClusterRelease) else [one.source, one.values]
         files = [

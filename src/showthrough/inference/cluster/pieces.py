@@ -26,8 +26,12 @@ MEMBERS, COUNTS = LAID = ("members", "counts")
 class MorePerPiece(Protocol):
     """Figures of a piece that can be added up, and what its people have beside their likeliest value."""
 
-    def __call__(self, post: Posterior, seconds: float) -> tuple[Any, pl.DataFrame]:
-        """Of a posterior, made in so many seconds at most."""
+    def __call__(self, post: Posterior, seconds: float, share: float) -> tuple[Any, pl.DataFrame]:
+        """Of a posterior, made in so many seconds at most; the piece is that share of all pieces."""
+
+    @property
+    def asked(self) -> str:
+        """What is counted, as a text that tells two questions apart."""
 
     def of_giant(self, told: Sequence[Any], groups: Sequence[int], *, certain: bool) -> Any:
         """The same figures from the sums of a giant component."""
@@ -51,6 +55,7 @@ class PieceQuestion:
     contradictions: str = "explain"
     until: float = float("inf")  # on the clock of the day, which machines share as well as they can
     further: MorePerPiece | None = None
+    share: float = 1.0  # of a piece, among all of them
 
     def left(self) -> float:
         """Seconds until the time is over."""
@@ -85,7 +90,7 @@ def answer_cut(cut: HistoryPiece, name: str, question: PieceQuestion) -> PieceAn
     )  # fmt: skip
     figures, more = None, pl.DataFrame()
     if question.further is not None:
-        figures, more = question.further(post, question.left())
+        figures, more = question.further(post, question.left(), question.share)
     people = pl.concat([post.best(), post.states().to_frame(), more], how="horizontal")
     for table, frame in ((ANSWER, post.to_frame(uncertified=True)), (PEOPLE, people), (FACTS, post.proven())):
         keep(frame, Path(question.folder) / table / f"{name}.parquet", question.id_type)

@@ -9,7 +9,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -84,6 +84,7 @@ def worked(
 ) -> list[PieceAnswer]:
     """The answers of all pieces, told as they come."""
     found: list[PieceAnswer] = []
+    question = replace(question, share=1 / max(1, len(files)))
     progress.stage("pieces")
     step = _AT_ONCE * engine.workers
     for first in range(0, len(files), step):
