@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from showthrough import engines as engines
     from showthrough import errors as errors
     from showthrough import knowledge as knowledge
-    from showthrough.auditing.audit import Audit as Audit
     from showthrough.auditing.audit import audit as audit
+    from showthrough.auditing.whole_audit import Audit as Audit
     from showthrough.comparing.comparison import Comparison as Comparison
     from showthrough.comparing.comparison import compare as compare
     from showthrough.criteria.alpha_k import AlphaKAnonymity as AlphaKAnonymity
@@ -79,7 +79,7 @@ showing.drawn_by("showthrough.report.fragments")
 
 _HOME = {
     "AlphaKAnonymity": "showthrough.criteria.alpha_k",
-    "Audit": "showthrough.auditing.audit",
+    "Audit": "showthrough.auditing.whole_audit",
     "AverageRisk": "showthrough.criteria.average_risk",
     "BetaLikeness": "showthrough.criteria.beta_likeness",
     "CKSafety": "showthrough.criteria.implications",

@@ -7,8 +7,8 @@ import pytest
 
 import showthrough as st
 from showthrough import audit
+from showthrough.auditing.further import Further
 from showthrough.report.glance import glance
-from showthrough.report.page.further import Further
 from tests.histories import FIGURE1, release, releases
 
 

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 import showthrough as st
+from showthrough.auditing.bands import Bands
 from showthrough.errors import InputError
 from showthrough.report import html
 from showthrough.report.charts import drawing
 from showthrough.report.page.assembly import page_content
-from showthrough.report.page.bands import Bands, bars, steps
+from showthrough.report.page.bars import bars, steps
 from showthrough.report.page.gathered import Gathered, gather
 from showthrough.report.page.wording import THIN, count
 from tests.report.histories_to_show import SHOWN, mixed, republished, two_hospitals, worked_example

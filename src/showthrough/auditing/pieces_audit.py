@@ -11,6 +11,8 @@ import polars as pl
 
 from showthrough.auditing.audit_figures import JointFigures, ReleaseFigures
 from showthrough.auditing.deciding import doubts
+from showthrough.auditing.further import Further, budget
+from showthrough.auditing.since import Since
 from showthrough.engines.cluster_release import ClusterRelease
 from showthrough.engines.engine import Engine
 from showthrough.errors import InputError
@@ -43,17 +45,22 @@ class PieceAudit:
     joint: JointFigures
     releases: tuple[ReleaseFigures, ...]
     reasons: tuple[tuple[Reason, ...], ...] = ()  # for each part of the rules
+    since: Since | None = None  # what each release added; None: nobody looked
 
 
 @dataclass(frozen=True, eq=False)
 class PieceCounts:
-    """Counts what an audit counts in one piece; ``audit`` is that of a posterior, ``newest`` the last release."""
+    """Counts what an audit counts in one piece, also what each of the releases ``names`` added if ``further``.
+
+    ``audit`` is that of a posterior.
+    """
 
     audit: Callable[..., Any]
     rules: Rules | None
-    newest: str = ""
+    names: tuple[str, ...] = ()
+    further: bool = True
 
-    def __call__(self, post: Posterior, seconds: float) -> tuple[PieceAudit | None, pl.DataFrame]:
+    def __call__(self, post: Posterior, seconds: float, share: float) -> tuple[PieceAudit | None, pl.DataFrame]:
         """The figures of a piece, and what its people have beside their likeliest value."""
         if not post.ids.len():
             return None, pl.DataFrame()
@@ -62,7 +69,15 @@ class PieceCounts:
             limits = replace(policy, seconds=min(policy.seconds, seconds))
             reasons.append(tuple(joint_reasons(limits, severity, self._basis(post))))
         more: pl.DataFrame = found.people.select("p_alone", "newly_certain")
-        return PieceAudit(found.joint, found.releases, tuple(reasons)), more
+        since = None
+        if self.further:
+            since = Since.of(Further(found, budget(found, seconds, share), names=self.names))
+        return PieceAudit(found.joint, found.releases, tuple(reasons), since), more
+
+    @property
+    def asked(self) -> str:
+        """What is counted, as a text that tells two questions apart."""
+        return f"{self.rules!r} {self.further}"
 
     @property
     def _policies(self) -> list[Policy]:
@@ -130,7 +145,7 @@ class PieceCounts:
 
     def _basis(self, post: Posterior) -> Basis:
         """What was known before the newest release; where that is not, nothing is new."""
-        return Basis(post, lambda: earlier(post) if post.names[-1] == self.newest else post)
+        return Basis(post, lambda: earlier(post) if post.names[-1] == self.names[-1] else post)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,6 +158,7 @@ class SpreadAudit:
     decision: Decision | None = None
     rules: Rules | None = None
     sources: tuple[Release | ClusterRelease, ...] = ()  # the releases, in the order of their figures
+    since: Since | None = None  # what each release added; None: a component was too large for one worker to tell
     whole_values: None = None  # not looked at in pieces
     scored: None = None
 
@@ -182,7 +198,7 @@ def audit_on(
     if rules is not None:
         _refuse_single([policy for _, policy in rules.tables()])
     names = names_of([r for r in releases if getattr(r, "sensitive", None) is not None])
-    count = replace(count, newest=names[-1] if names else "")
+    count = replace(count, names=tuple(names))
     post = infer_on(engine, releases, beside, wanted, clock, count)
     counted: list[PieceAudit] = [one.figures for one in post.pieces if one.figures is not None]
     if not counted:
@@ -191,7 +207,11 @@ def audit_on(
         )
     joint = _joint([one.joint for one in counted], len(post.values))
     alone = tuple(_release(name, counted, post) for name in post.names)
-    found = SpreadAudit(post, alone, joint, rules=rules, sources=_sources(releases, beside))
+    since = [one.since for one in counted if one.since is not None]
+    found = SpreadAudit(
+        post, alone, joint, rules=rules, sources=_sources(releases, beside),
+        since=Since.added_up(since) if len(since) == len(counted) else None,
+    )  # fmt: skip
     return found if rules is None else replace(found, decision=_decided(found, rules, counted))
 
 

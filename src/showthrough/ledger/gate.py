@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from showthrough.auditing.audit import Audit, audit_of
+from showthrough.auditing.whole_audit import Audit, audit_of
 from showthrough.errors import ContradictionError
 from showthrough.inference.infer import SECONDS, infer
 from showthrough.inference.posterior import Posterior

@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 
 from showthrough import __version__
-from showthrough.auditing.audit import Audit
 from showthrough.auditing.audit_figures import JointFigures
 from showthrough.auditing.pieces_audit import SpreadAudit
+from showthrough.auditing.whole_audit import Audit
 from showthrough.errors import InputError, LongProofError
 from showthrough.inference.certificate import Status
 from showthrough.inference.posterior import Posterior

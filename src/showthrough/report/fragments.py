@@ -13,7 +13,9 @@ from typing import Any
 from showthrough.attacks.least_knowledge import LeastKnowledge
 from showthrough.attacks.outcomes import Outcome
 from showthrough.attacks.statistics import Score
-from showthrough.auditing.audit import Audit
+from showthrough.auditing.bands import Bands
+from showthrough.auditing.further import Further
+from showthrough.auditing.whole_audit import Audit
 from showthrough.criteria.criterion import Check, text
 from showthrough.criteria.worst_case import WorstCase
 from showthrough.errors import InputError
@@ -23,10 +25,8 @@ from showthrough.report.charts import drawing
 from showthrough.report.html import css, drawings, environment
 from showthrough.report.html import page as page
 from showthrough.report.html import specs as specs
-from showthrough.report.page.bands import Bands
 from showthrough.report.page.blocks import Big, Chart
 from showthrough.report.page.evidence import how_sure
-from showthrough.report.page.further import Further
 from showthrough.report.page.gathered import at_hand
 from showthrough.report.page.headline import finding
 from showthrough.report.page.sure import HowSure, holder_of

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from showthrough.auditing.audit import Audit
+from showthrough.auditing.bands import Bands
+from showthrough.auditing.further import Further
+from showthrough.auditing.since import HistoryState, states
+from showthrough.auditing.whole_audit import Audit
 from showthrough.numerals import many
 from showthrough.report.page import headline
-from showthrough.report.page.bands import STEP, Bands
-from showthrough.report.page.further import Further
+from showthrough.report.page.bars import STEP
 from showthrough.report.page.gathered import Gathered, at_hand
-from showthrough.report.page.since import HistoryState, states
 from showthrough.report.page.sure import HowSure, Sureness, holder_of
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"

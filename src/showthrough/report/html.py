@@ -11,15 +11,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol
 
-from showthrough.auditing.audit import Audit
+from showthrough.auditing.further import Further
 from showthrough.auditing.pieces_audit import SpreadAudit
+from showthrough.auditing.whole_audit import Audit
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Told
 from showthrough.report.charts import drawing
 from showthrough.report.origin import Origin
 from showthrough.report.page.assembly import page_content
 from showthrough.report.page.blocks import Chart, PageContent
-from showthrough.report.page.further import Further
 from showthrough.report.page.gathered import Gathered, gather
 from showthrough.said import shareable
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import fsum
 
-from showthrough.auditing.audit import Audit
 from showthrough.auditing.pieces_audit import SpreadAudit
+from showthrough.auditing.whole_audit import Audit
 from showthrough.dp.meaning import semantic
 from showthrough.numerals import many, number_of
 

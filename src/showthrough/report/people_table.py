@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from showthrough.auditing.audit import Audit
+from showthrough.auditing.whole_audit import Audit
 from showthrough.report.content import PROOFS, Facts, leading_facts
 
 ROWS = 250_000

@@ -15,6 +15,8 @@ import polars as pl
 
 from showthrough import said
 from showthrough.auditing import audit as auditing
+from showthrough.auditing.further import Further, budget
+from showthrough.auditing.whole_audit import Audit
 from showthrough.errors import FieldError
 from showthrough.inference.infer import SECONDS
 from showthrough.policy.policy import Policy
@@ -29,7 +31,6 @@ from showthrough.report.content import PROOFS, AuditContent, Facts, content, kno
 from showthrough.report.formats import Judgement
 from showthrough.report.glance import Glance, glance
 from showthrough.report.origin import Origin, relative
-from showthrough.report.page.further import Further, budget
 from showthrough.report.people_table import PeopleTable
 from showthrough.requests.changes import tables_of, told_changes
 from showthrough.requests.informed import InformedEntries
@@ -111,7 +112,7 @@ class AuditResult:
     """An audit with the facts and the frame of people, as far as they were asked for."""
 
     request: AuditRequest
-    audit: auditing.Audit
+    audit: Audit
     facts: Facts | None
     people: PeopleTable | None
     made: Origin
@@ -177,7 +178,7 @@ def run_audit(request: AuditRequest, progress: Progress | Callable[[str], None] 
     return finished(request, found.beside(own) if own else found, made, tell)
 
 
-def finished(request: AuditRequest, found: auditing.Audit, made: Origin, tell: Progress) -> AuditResult:
+def finished(request: AuditRequest, found: Audit, made: Origin, tell: Progress) -> AuditResult:
     """An audit with the facts and people that were asked for."""
     facts, people = None, None
     if request.people or request.audience == "internal":

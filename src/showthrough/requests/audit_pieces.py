@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from showthrough import said
-from showthrough.auditing.audit import audit
-from showthrough.auditing.pieces_audit import SpreadAudit
-from showthrough.engines.cluster_release import published
+from showthrough.auditing.pieces_audit import PieceCounts, SpreadAudit, audit_on
+from showthrough.auditing.whole_audit import audit_of
+from showthrough.engines import spark_needs
+from showthrough.engines.cluster_release import check_release, published
 from showthrough.engines.engine import Engine
 from showthrough.errors import FieldError, InputError
+from showthrough.inference.clock import Clock
 from showthrough.inference.cluster.pieces import TABLES
+from showthrough.inference.run import Wanted
 from showthrough.progress import Progress
+from showthrough.register.changed import Changed
 from showthrough.register.history_file import ReleaseEntry
 from showthrough.report import html
 from showthrough.report.content import AuditContent, content_of_pieces, summary
@@ -70,25 +74,23 @@ def run_audit_in_pieces(
     tell = Progress.of(progress)
     tell.stage("reading")
     rules, known = request.rules(), request.known()
-    with Unit() as unit, _engine(request) as engine:
+    begun = _engine(request)
+    releases, register, own = _read(request)
+    made = Origin.now(request.files())
+    with Unit() as unit, begun as engine:
         kept = None if keep is None else unit.folder(keep)
-        there = [_on_cluster(request, entry) for entry in request.release]
-        releases, register, own = there, None, {}
-        if not all(there):
-            releases, register = request.load()
-            own = tables_of(request, releases, request.tables)
-        made = Origin.now(request.files())
-        found = audit(
+        found = audit_on(
+            engine,
             releases,
-            register=register,
-            membership=by_links(releases) if request.link and register is not None else None,
-            **known,
-            changed=told_changes(own, otherwise=request.changed),
-            contradictions=request.contradictions,
-            seconds=request.seconds,
-            policy=rules,
-            progress=tell,
-            engine=engine,
+            {
+                "register": register,
+                "membership": by_links(releases) if request.link and register is not None else None,
+                "domain": (),
+                **known,
+            },
+            Wanted(Changed.of(told_changes(own, otherwise=request.changed)), request.contradictions),
+            PieceCounts(audit_of, rules, further=request.report),
+            Clock(request.seconds, tell),
         )
         with _then_gone(found.posterior.folder) as folder:
             if request.report:
@@ -122,8 +124,31 @@ def _refuse_what_takes_one_machine(request: AuditRequest) -> None:
             raise InputError(f"In pieces {what} is not worked out: leave it out, or engine.", parameters=("engine",))
 
 
+def _read(request: AuditRequest) -> tuple[list[Any], Any, dict[str, Any]]:
+    """Releases, register and the publisher's tables: what is wrong in a file is told before a cluster is asked."""
+    there = [_on_cluster(request, entry) for entry in request.release]
+    rest = tuple(entry for entry, one in zip(request.release, there, strict=True) if one is None)
+    if not rest:
+        return there, None, {}
+    held, register = replace(request, release=rest).load()
+    if len(rest) == len(there):
+        return held, register, tables_of(request, held, request.tables)
+    if len(held) != len(rest):
+        raise InputError("Beside folders of Parquet files stand release folders and files that publish values.")
+    own = iter(held)
+    return [next(own) if one is None else one for one in there], register, {}
+
+
+def _engine(request: AuditRequest) -> AbstractContextManager[Engine]:
+    """Where the work runs, begun on entering; what it needs of this machine is looked at before."""
+    if request.engine == "spark":
+        spark_needs.pyspark()
+        spark_needs.java()
+    return _working(request)
+
+
 @contextmanager
-def _engine(request: AuditRequest) -> Iterator[Engine]:
+def _working(request: AuditRequest) -> Iterator[Engine]:
     if request.engine == "spark":
         from showthrough.engines.spark import spark
 
@@ -147,4 +172,6 @@ def _on_cluster(request: AuditRequest, entry: ReleaseEntry) -> Any:
             raise FieldError(role, "names a column of Parquet files that workers read: say which.")
     values = None if entry.values is None else Path(entry.values).absolute()
     count = entry.count or request.count or "count"
-    return published(path.absolute(), **roles, values=values, count=count, name=entry.name or path.name)
+    found = published(path.absolute(), **roles, values=values, count=count, name=entry.name or path.name)
+    check_release(found)
+    return found

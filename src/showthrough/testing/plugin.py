@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from showthrough.auditing.audit import Audit
+    from showthrough.auditing.whole_audit import Audit
 
 SETTING = "showthrough_policy"
 

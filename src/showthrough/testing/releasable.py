@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from showthrough.auditing.audit import Audit
+    from showthrough.auditing.whole_audit import Audit
 
 
 class NotReleasableError(AssertionError):

@@ -169,10 +169,10 @@ def _guard(g: Gathered, policy: Policy) -> dict[str, Any]:
     if policy.certain is None and not any(limit is not None for limit in given.values()):
         given["max_posterior"] = _USUAL  # of each release alone the policy speaks, of all together it does not
     given |= {"certain": policy.certain or None, "integral": None if policy.integral == "checked" else policy.integral}
-    before = None if g.further is None else g.further.told(g.further.everything[:-1])
+    before = None if g.since is None else g.since.before
     if before is not None:
         limit = math.inf if given["max_posterior"] is None else given["max_posterior"]
-        over = bool((before.largest > limit + SLACK).any()) or int(before.certain.sum()) > (policy.certain or 0)
+        over = before.most > limit + SLACK or before.certain > (policy.certain or 0)
         given["accept_exposed"] = over or None
     return given
 

@@ -17,7 +17,7 @@ def page_content(g: Gathered) -> PageContent:
     if g.audience not in AUDIENCES:
         raise InputError(f"audience is one of {', '.join(AUDIENCES)}, not {g.audience!r}.")
     top = headline.headline(g)
-    several = [evidence.what_each_added(g)] if g.several and not g.in_pieces else []
+    several = [evidence.what_each_added(g)] if g.staged else []
     middle = [evidence.how_sure(g), *several, concentration.by_value_section(g), concentration.by_population_section(g)]
     why = [combining.channels_section(g)] if g.combined else []
     own = [inside.worst_section(g), inside.people_section(g)] if g.internal else []
@@ -31,7 +31,7 @@ def page_content(g: Gathered) -> PageContent:
     kind = {"finding": "Finding"}.get(top.kind, top.kind.capitalize())
     names = g.names if len(g.names) <= 6 else [*g.names[:2], f"{len(g.names) - 3} more", g.newest]
     made = datetime.fromisoformat(g.origin.date)
-    compared = "Alone and together" if g.in_pieces else f"Before and after {g.newest}"
+    compared = "Alone and together" if g.summed else f"Before and after {g.newest}"
     return PageContent(
         audience=g.audience,
         title=f"{kind}: {found}. showthrough report ({g.audience})",

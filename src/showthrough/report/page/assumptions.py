@@ -13,7 +13,7 @@ from showthrough.policy.decision import Decision, Reason
 from showthrough.register.reader import Reader
 from showthrough.report.content import known_to
 from showthrough.report.guesses import beside_truth
-from showthrough.report.page.bands import COMPARISON
+from showthrough.report.page.bars import COMPARISON
 from showthrough.report.page.blocks import Bullets, Code, Note, PlainTable, Section, Words
 from showthrough.report.page.gathered import Gathered, shown
 from showthrough.report.page.single import criteria_grid
@@ -151,8 +151,12 @@ def limits_section(g: Gathered) -> Section:
 def _left_out(g: Gathered) -> tuple[str, ...]:
     """What a page from one machine has beside this one."""
     told = ["where exposure sits in the population;"]
-    if g.several:
-        told = ["what each release added, and which releases it takes to make a person certain;", *told]
+    if g.several and g.summed:
+        told = [
+            "what each release added, and which releases it takes to make a person certain: a component was too large"
+            " for one worker;",
+            *told,
+        ]
     if g.audit.posterior.reader.register is not None:
         told.append("how many groups the persons of the register fit;")
     return (*told[:-1], f"{told[-1].rstrip(';')}. An audit without an engine tells it.")

@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 
+from showthrough.auditing.further import Further
+from showthrough.auditing.since import Need
 from showthrough.errors import LongProofError, NotProvenError
 from showthrough.report.content import PROOF_STEPS
 from showthrough.report.page.blocks import Case
-from showthrough.report.page.further import Further
-from showthrough.report.page.since import Need
 from showthrough.report.page.wording import listed, percent
 from showthrough.table.arrays import Ints, Reals
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from showthrough.auditing.since import Need
 from showthrough.report.page.blocks import Bullets, Chart, PlainTable, Section
 from showthrough.report.page.breakdown import LEAST
 from showthrough.report.page.gathered import Gathered
-from showthrough.report.page.since import Need
 from showthrough.report.page.wording import all_of, count, listed, sentence_case, small
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from showthrough.report.page.bands import COMPARISON, Bar, bars
+from showthrough.report.page.bars import COMPARISON, Bar, bars
 from showthrough.report.page.blocks import Chart, Note, PlainTable, Section
 from showthrough.report.page.breakdown import LEAST
 from showthrough.report.page.gathered import Gathered

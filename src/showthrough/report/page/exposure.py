@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from showthrough.auditing.audit import Audit, reaches
+from showthrough.auditing.whole_audit import Audit, reaches
 from showthrough.report.page.breakdown import Breakdown, Slice, limited, measure_of, merged
 from showthrough.report.page.sure import Holder
 from showthrough.report.page.wording import count, cut, percent

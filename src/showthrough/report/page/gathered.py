@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from showthrough.auditing.audit import Audit
+from showthrough.auditing.bands import Bands
+from showthrough.auditing.further import Further
 from showthrough.auditing.pieces_audit import SpreadAudit
+from showthrough.auditing.since import HistoryState, Moves, Need, Pair, Since
+from showthrough.auditing.whole_audit import Audit
 from showthrough.errors import InputError
 from showthrough.inference.posterior import Told
 from showthrough.policy.decision import Decision
 from showthrough.release.release import Release
 from showthrough.report.origin import Origin
-from showthrough.report.page.bands import Bands
 from showthrough.report.page.breakdown import Breakdown
 from showthrough.report.page.exposure import by_population, by_value
-from showthrough.report.page.further import Further
-from showthrough.report.page.since import HistoryState, Moves, Need, Pair, moves, needed, only_because, pairs, states
 from showthrough.report.page.single import single_levels
 from showthrough.report.page.sure import HowSure, holder_of
 from showthrough.report.page.worst_place import Worst, worst_place
@@ -36,6 +36,7 @@ class Gathered:
     audience: str
     origin: Origin
     further: Further | None  # what some of the releases tell; None: that is not asked, as in pieces
+    since: Since | None  # what each of them added; None: not worked out
     sure: HowSure
     states: tuple[HistoryState, ...]
     moves: Moves | None
@@ -68,6 +69,11 @@ class Gathered:
         return isinstance(self.audit, SpreadAudit)
 
     @property
+    def summed(self) -> bool:
+        """Whether it was so in pieces of which one was too large to tell what some of the releases tell."""
+        return self.in_pieces and self.since is None
+
+    @property
     def held(self) -> tuple[Release, ...]:
         """The releases, where this process has them: none if workers alone read one."""
         found = _sources(self.audit)
@@ -91,8 +97,8 @@ class Gathered:
 
     @property
     def beside(self) -> Bands | None:
-        """What all releases are compared with: the state before the newest, or in pieces one release alone."""
-        return self.before if not self.in_pieces else self.sure.alone.bands if self.several else None
+        """What all releases are compared with: the state before the newest, or what one release alone tells."""
+        return self.before if not self.summed else self.sure.alone.bands if self.several else None
 
     @property
     def several(self) -> bool:
@@ -100,9 +106,14 @@ class Gathered:
         return len(self.states) > 1
 
     @property
+    def staged(self) -> bool:
+        """Whether the page says what each of several releases added."""
+        return self.several and not self.summed
+
+    @property
     def combined(self) -> bool:
         """Whether the page says which releases it takes."""
-        return self.several and not self.audit.untied and not self.in_pieces
+        return self.staged and not self.audit.untied
 
     @property
     def conclusive(self) -> bool:
@@ -123,6 +134,9 @@ class Gathered:
     @property
     def proven(self) -> int:
         """Certain persons: by all releases, or by those before the newest; what is proven stays proven."""
+        if self.since is not None and self.since.before is not None:
+            contradicted = self.audit.posterior.contradictions
+            return self.after.certain if contradicted else self.since.before.then_or_now
         return self.after.certain if self.further is None else self.further.proven()
 
     @property
@@ -162,8 +176,11 @@ def gather(
     if isinstance(audit, SpreadAudit) and not shareable:
         raise InputError("In pieces there is no report with ids and proofs: the shareable one has the counts.")
     found = at_hand(audit, HowSure.of(people), audience=audience, origin=origin)
-    if not isinstance(audit, SpreadAudit):
-        found = replace(found, **_further(Further.within(audit, seconds, progress)))
+    if isinstance(audit, SpreadAudit):
+        found = found if audit.since is None else replace(found, **_told(audit.since, audit.posterior.names))
+    else:
+        further = Further.within(audit, seconds, progress)
+        found = replace(found, further=further, **_told(Since.of(further), audit.posterior.names))
     found = replace(found, values=by_value(people, shareable=shareable))
     if not isinstance(audit, SpreadAudit):
         worst = None if shareable else worst_place(audit)
@@ -171,16 +188,15 @@ def gather(
     return replace(found, levels=single_levels(dict(zip(audit.posterior.names, found.held, strict=False))))
 
 
-def _further(asked: Further) -> Mapping[str, Any]:
+def _told(since: Since, names: Sequence[str]) -> Mapping[str, Any]:
     """What some of the releases tell."""
-    several = len(asked.everything) > 1
     return {
-        "further": asked,
-        "states": states(asked),
-        "moves": moves(asked),
-        "pairs": pairs(asked) if several else (),
-        "needs": needed(asked) if several else None,
-        "only": only_because(asked) if several else (),
+        "since": since,
+        "states": since.states(names),
+        "moves": since.moves,
+        "pairs": since.pairs,
+        "needs": since.needs() if len(names) > 1 else None,
+        "only": since.only,
     }
 
 
@@ -192,5 +208,5 @@ def at_hand(
     told = (*(HistoryState(name, None) for name in names[:-1]), HistoryState(names[-1], after))
     return Gathered(
         audit=audit, audience=audience, origin=origin or Origin.now(), further=None, sure=sure, states=told,
-        moves=None, pairs=(), needs=None, only=(), values=None, populations=(), levels={}, worst=None,
+        since=None, moves=None, pairs=(), needs=None, only=(), values=None, populations=(), levels={}, worst=None,
     )  # fmt: skip

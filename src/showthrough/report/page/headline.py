@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from showthrough.auditing.bands import Bands
 from showthrough.report.content import by_statements
 from showthrough.report.page.again import followed
-from showthrough.report.page.bands import BAND_WORDS, BANDS, Bands
+from showthrough.report.page.bars import BAND_WORDS, BANDS
 from showthrough.report.page.blocks import Big, Chart, Headline, NextStep, PlainTable, ShortAnswer
 from showthrough.report.page.breakdown import LEAST
 from showthrough.report.page.exposure import exposed_of, share_said
@@ -81,7 +82,7 @@ def _leads(g: Gathered) -> list[str]:
 def figures(g: Gathered) -> tuple[Big, ...]:
     """The four figures; the counts are nested."""
     a, b = g.after, g.before
-    other, than, told = g.beside, "by one release alone" if g.in_pieces else "before", []
+    other, than, told = g.beside, "by one release alone" if g.summed else "before", []
     for kind, name, now, was in (
         ("c", "Certain", a.certain, None if other is None else other.certain),
         ("n", "At least 90\u202f% sure", a.p90, None if other is None else other.p90),
@@ -134,8 +135,8 @@ def states_chart(g: Gathered) -> Chart:
     states: list[tuple[str, Bands]] = []
     if g.beside is not None:
         before = f"Before: {listed(g.names[:-1])}" if len(g.names) <= 4 else f"Before {g.newest}"
-        states.append(("One release alone" if g.in_pieces else before, g.beside))
-    together = "All together" if g.in_pieces else f"With {g.newest}"
+        states.append(("One release alone" if g.summed else before, g.beside))
+    together = "All together" if g.summed else f"With {g.newest}"
     states.append((together if g.several else g.newest, g.so_far))
     rows = tuple(
         (
@@ -168,7 +169,7 @@ def states_chart(g: Gathered) -> Chart:
     }
     return Chart(
         "before_after",
-        "Alone and together" if g.in_pieces else "Before and after the newest release",
+        "Alone and together" if g.summed else "Before and after the newest release",
         said,
         data,
         (grid,),
@@ -286,9 +287,7 @@ def answers(g: Gathered) -> tuple[ShortAnswer, ...]:
             _why(g),
             *(("Why", "why") if g.combined else ("How sure", "how") if g.several else ("Criteria", "criteria")),
         ),
-        ShortAnswer(
-            "Since which release?", _since(g), *(("What each added", "since") if g.further is not None else ())
-        ),
+        ShortAnswer("Since which release?", _since(g), *(("What each added", "since") if g.staged else ())),
         share,
         ShortAnswer("What is not covered?", f"{uncovered}. **The true exposure can be higher.**", "Limits", "limits"),
     ]
@@ -337,7 +336,7 @@ def _why(g: Gathered) -> str:
         f"The same persons stand in different groups of {all_of(len(g.names)) if len(g.names) > 2 else 'the two'}"
         " releases, and each group rules values out."
     )
-    if g.in_pieces and (many := g.audit.joint.newly_certain) and (many >= LEAST or many == g.after.certain):
+    if g.summed and (many := g.audit.joint.newly_certain) and (many >= LEAST or many == g.after.certain):
         how = "both" if len(g.names) == 2 else "several"
         return f"{said} **{count(many)} of the {count(g.after.certain)}** fall only when {how} are combined."
     most = max((need.size for need in g.needs or ()), default=0)
@@ -352,9 +351,9 @@ def _why(g: Gathered) -> str:
 def _since(g: Gathered) -> str:
     if not g.several:
         return f"There is one release only: {g.newest}."
-    if g.in_pieces:
+    if g.summed:
         return (
-            "What each release added is not worked out in pieces. By one release alone"
+            "What each release added is not worked out where a component is too large for one worker. By one alone"
             f" **{persons(g.audit.joint.certain_alone)}** {are(g.audit.joint.certain_alone)} certain."
         )
     if g.open:

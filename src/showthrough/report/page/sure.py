@@ -13,11 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from showthrough.auditing.audit import Audit, reaches
+from showthrough.auditing.bands import Bands
 from showthrough.auditing.pieces_audit import SpreadAudit
+from showthrough.auditing.whole_audit import Audit, reaches
 from showthrough.inference.certificate import Status
 from showthrough.inference.cluster.pieces import PEOPLE
-from showthrough.report.page.bands import Bands, steps
+from showthrough.report.page.bars import steps
 from showthrough.table.arrays import Flags, Ints, Reals
 
 ROWS = 1_000_000  # persons of a table who are looked at at once

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from showthrough.auditing.audit import Audit
+from showthrough.auditing.whole_audit import Audit
 
 MOST = 60
 _SHOWN = 22  # persons of a part that is too large to draw whole
