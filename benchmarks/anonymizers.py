@@ -221,11 +221,13 @@ def main() -> None:
     parser.add_argument("--grid", action="store_true")
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--only")
+    parser.add_argument("--results", type=Path)
     options = parser.parse_args()
     if not DATA.exists():
         sys.exit(f"No data files under {DATA}: set SHOWTHROUGH_DATA.")
     if options.arx or options.grid:
-        compare(DATA, [int(seed) for seed in options.seeds.split(",")], whole=options.grid, only=options.only)
+        seeds = [int(seed) for seed in options.seeds.split(",")]
+        compare(DATA, seeds, whole=options.grid, only=options.only, results=options.results)
         return
     print("| task | CPU s | result | peak MB |\n|---|---|---|---|")
     k5 = Requirement(5)

@@ -1,4 +1,5 @@
 """Local recoding beside ARX's: python -m benchmarks.anonymizers --arx [--grid] [--seeds 0,1,2] [--only TABLE]
+[--results FILE: one line of JSON per release; what stands in it is not run again]
 
 `st.anonymize` is called as a user calls it, all columns as labels, and what it published is measured here from the
 printed cells and the hierarchy files alone, by nothing of the package. *labels*: leaves under a printed label over
@@ -11,9 +12,10 @@ ARX 3.9.2's figures are constants (anonymize and local recoding, loading not cou
 from __future__ import annotations
 
 import csv
+import json
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -154,14 +156,27 @@ def _label_loss(path: Path, cells: pl.Series) -> float:
     return float(lost) / (len(rows) * len(cells))
 
 
-def compare(data: Path, seeds: list[int], *, whole: bool, only: str | None) -> None:
+def recorded(data: Path, row: Row, seed: int, results: Path | None) -> Measured:
+    """As in the file of results, or run and written there."""
+    known = results.read_text().splitlines() if results is not None and results.exists() else []
+    for line in map(json.loads, known):
+        if (line.pop("task"), line.pop("seed")) == (row.name, seed):
+            return Measured(**line)
+    found = run(data, row, seed)
+    if results is not None:
+        with results.open("a") as file:
+            file.write(json.dumps({"task": row.name, "seed": seed, **asdict(found)}) + "\n")
+    return found
+
+
+def compare(data: Path, seeds: list[int], *, whole: bool, only: str | None = None, results: Path | None = None) -> None:
     """Print a line per task: the worst of the seeds for each figure."""
     print("| task | labels | sets | C_avg | suppressed | CPU s | ARX labels, sets, suppressed, CPU s | below |")
     print("|---|---|---|---|---|---|---|---|")
     for row in grid() if whole else HELD:
         if only is not None and row.table != only:
             continue
-        found = [run(data, row, seed) for seed in seeds]
+        found = [recorded(data, row, seed, results) for seed in seeds]
         worst = Measured(*(max(getattr(one, name) for one in found) for name in Measured.__dataclass_fields__))
         line = f"{worst.labels:.4f} | {worst.sets:.4f} | {worst.average:.2f} | {worst.suppressed} | {worst.seconds:.1f}"
         beside, verdict = "–", "–"

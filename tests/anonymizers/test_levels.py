@@ -113,7 +113,7 @@ def test_an_objective_is_told():
         ({"levels": {"place": (0, 1)}, "method": "mdav"}, "kept by mondrian"),
         ({"levels": {"place": (0, 1)}, "cells": "recursion"}, "tight cells"),
         ({"levels": {"place": (0, 1)}, "output": "bucketized"}, "generalized output"),
-        ({"objective": "entropy"}, "The objective of mondrian is one of loss"),
+        ({"objective": "entropy", "method": "mdav"}, "The objective of mdav is one of loss"),
         ({"objective": "beauty", "method": "full-domain"}, "one of loss, entropy"),
         ({"levels": {"place": (0, 0), "job": (0, 0)}}, "within the greatest levels"),
     ],

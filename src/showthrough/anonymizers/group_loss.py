@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.table.arrays import Codes, Ints, Reals
-from showthrough.table.ragged import starts
+from showthrough.table.ragged import running, starts
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,23 @@ def group_ends(values: npt.NDArray[np.integer], order: Ints, start: Ints) -> tup
     )
 
 
+def open_bits(column: QuasiColumn, rows: Reals | Ints) -> Reals:
+    """What cells that so many rows of the table fit cost in bits; a row's own value takes off the same everywhere."""
+    return np.asarray(np.log2(np.maximum(rows, 1.0)) * column.bit)
+
+
+def leaf_losses(column: QuasiColumn) -> Reals:
+    """What each leaf costs by itself: nothing, but for bits, which count from one row of the table."""
+    return np.zeros(column.size) if column.often is None else open_bits(column, column.often)
+
+
 def label_losses(column: QuasiColumn) -> list[Reals]:
     """For each level above the leaves: the loss of publishing each leaf by its label there."""
+    if column.often is not None:
+        return [open_bits(column, np.bincount(level, weights=column.often))[level] for level in column.levels]
+    if column.measure == "precision":
+        height = len(column.levels)
+        return [np.full(column.size, depth / height) for depth in range(1, height + 1)]
     losses = []
     for level in column.levels:
         count = np.bincount(level)
@@ -75,7 +90,7 @@ def label_loss(column: QuasiColumn, low: npt.NDArray[np.integer], high: npt.NDAr
     """Loss of the lowest common label of the leaves between two ranks."""
     leaf = np.empty(column.size, dtype=np.int64)
     leaf[column.rank] = np.arange(column.size)
-    table = np.stack([np.zeros(column.size), *label_losses(column)])
+    table = np.stack([leaf_losses(column), *label_losses(column)])
     return np.asarray(table[common_level(column, low, high), leaf[low]])
 
 
@@ -83,11 +98,17 @@ def column_loss(column: QuasiColumn, group: npt.NDArray[np.integer], order: Ints
     """NCP of each group on one column."""
     if column.shown == "set":
         key = np.unique(group[order].astype(np.int64) * column.size + column.codes[order])
+        if column.often is not None:
+            inside = np.bincount(key // column.size, weights=column.often[key % column.size])
+            return open_bits(column, inside[group[order[start]]])
         present = np.unique(key // column.size, return_counts=True)[1]
         return np.where(present > 1, present / column.size, 0.0)
     if column.shown == "label":
         return label_loss(column, *group_ends(column.rank[column.codes], order, start))
     low, high = group_ends(column.codes, order, start)
+    if column.often is not None:
+        upto = running(column.often)
+        return open_bits(column, upto[high + 1] - upto[low])
     if column.values is None or not column.extent:
         return np.zeros(len(start))
     return np.asarray((column.values[high] - column.values[low]) / column.extent)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from showthrough.anonymizers.group_loss import label_losses
+from showthrough.anonymizers.group_loss import label_losses, leaf_losses
 from showthrough.anonymizers.quasi_columns import QuasiColumn
 from showthrough.table.arrays import Codes, Reals
 
@@ -41,10 +41,14 @@ class Lattice:
         ]
         both = [_mean_losses(column, levels) for column, levels in zip(columns, self.levels, strict=True)]
         rows = len(columns[0].codes)
-        most = int(np.clip(WORK[0 if plain else 1] // max(1, rows * len(columns)), LEAST, NODES))
+        number = int(np.clip(WORK[0 if plain else 1] // max(1, rows * len(columns)), LEAST, NODES))
         by_labels, by_values = [[pair[which] for pair in both] for which in (0, 1)]
-        nodes = _nodes(by_labels, most, generator)
-        self.nodes = nodes[np.argsort(_lost(nodes, by_labels), kind="stable")]
+        nodes = _nodes(by_labels, number, generator)
+        lost = _lost(nodes, by_labels)
+        order = np.argsort(lost, kind="stable")
+        self.nodes = nodes[order]
+        least, most = float(lost.min()), float(lost.max())
+        self.lost: Reals = np.asarray((lost[order] - least) / (most - least if most > least else 1.0))
         self.by_values = nodes[np.argsort(_lost(nodes, by_values), kind="stable")]
 
 
@@ -63,14 +67,16 @@ def column_levels(column: QuasiColumn) -> list[Codes]:
 def level_losses(column: QuasiColumn, levels: Sequence[Codes]) -> list[Reals]:
     """For each level the loss of each leaf under its label."""
     if column.levels:
-        return [np.zeros(column.size), *label_losses(column)]
+        return [leaf_losses(column), *label_losses(column)]
     inner = tuple(levels[1:])
     names = tuple(tuple(map(str, range(int(level.max()) + 1))) for level in inner)
     if not inner:
-        return [np.zeros(column.size)]
+        return [leaf_losses(column)]
     values = column.values if column.shown == "range" else None
-    stand_in = QuasiColumn(column.name, column.codes, column.labels, values, inner, names, "label")
-    return [np.zeros(column.size), *label_losses(stand_in)]
+    stand_in = QuasiColumn(
+        column.name, column.codes, column.labels, values, inner, names, "label", often=column.often, bit=column.bit
+    )
+    return [leaf_losses(column), *label_losses(stand_in)]
 
 
 def _mean_losses(column: QuasiColumn, levels: Sequence[Codes]) -> tuple[Reals, Reals]:

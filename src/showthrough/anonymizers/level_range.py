@@ -56,6 +56,9 @@ def grounded(column: QuasiColumn) -> QuasiColumn:
         level_labels=column.level_labels[column.least :],
         shown="label" if above else "set",
         weight=column.weight,
+        measure=column.measure,
+        often=None if column.often is None else np.bincount(at, weights=column.often).astype(np.float64),
+        bit=column.bit,
     )
 
 

@@ -58,13 +58,14 @@ def local_recoding(
     passes: int | None = None,
     suppression_limit: int = 0,
     seed: int = 0,
+    objective: str = "loss",
     progress: Progress | None = None,
 ) -> LocalRecodingResult:
     """Groups of near records that satisfy the requirement; at most ``suppression_limit`` records are in none.
 
-    Without a number of passes there are none where all columns are published by labels (they win next to nothing
-    beyond a sweep), otherwise as many as pay: until 3 of them have won less than 0.1 % (1 % with a criterion on
-    values), and 30 at most.
+    Without a number of passes there are none where loss counts and all columns are published by labels (they win next
+    to nothing beyond a sweep), otherwise as many as pay: until 3 of them have won less than 0.1 % (1 % with a criterion
+    on values), and 30 at most. The objective chooses among the starts; what cells cost is said by the columns.
     """
     rows, tell, limit = row_count(columns), progress or Progress(), suppression_limit
     if rows < requirement.k:
@@ -78,7 +79,8 @@ def local_recoding(
     generator = np.random.default_rng(seed)
     part = [replace(column, codes=column.codes[rest]) for column in columns]
     records = Records.of(part, requirement.part(rest))
-    first = first_groups(part, records, density(part, generator), limit=limit, seed=seed, progress=tell)
+    near = density(part, generator)
+    first = first_groups(part, records, near, limit=limit, seed=seed, objective=objective, progress=tell)
     if first is None:
         raise InputError(
             f"Not even without {limit} rows a grouping satisfies the requirement: weaken it or allow more "
@@ -99,7 +101,7 @@ def local_recoding(
 
 def _improved(work: Regrouping, passes: int | None, progress: Progress) -> list[float]:
     """Make the passes; the loss before and after each."""
-    labels = all(column.shown == "label" for column in work.columns)
+    labels = all(column.shown == "label" and column.measure == "loss" for column in work.columns)
     most = passes if passes is not None else 0 if labels else PASSES
     pays = PAYS[0] if work.requirement.plain else PAYS[1]
     lost = [work.total]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from showthrough.anonymizers.aimed_cuts import aimed_cuts
 from showthrough.anonymizers.anatomy import anatomy
 from showthrough.anonymizers.describe import level_cells, recursion_cells, tight_cells
 from showthrough.anonymizers.full_domain import full_domain
-from showthrough.anonymizers.level_range import grounded, in_parts
+from showthrough.anonymizers.grouping_cost import cheapest, grouping_cost
+from showthrough.anonymizers.level_range import Recoder, grounded, in_parts
 from showthrough.anonymizers.local_recoding import local_recoding
 from showthrough.anonymizers.mdav import Feature, centroids, mdav
 from showthrough.anonymizers.mondrian import MondrianResult, mondrian
 from showthrough.anonymizers.near_rows import NumericProximity, Proximity, ValueProximity
-from showthrough.anonymizers.objectives import OBJECTIVES
+from showthrough.anonymizers.objectives import BY_CLASSES, OBJECTIVES, aimed, refuse_levels_missing
 from showthrough.anonymizers.outliers import mondrian_without_outliers
 from showthrough.anonymizers.outsiders import Population
 from showthrough.anonymizers.quasi_columns import QuasiColumn
@@ -43,7 +46,7 @@ from showthrough.criteria.population import DeltaPresence, KMap
 from showthrough.criteria.t_closeness import TCloseness
 from showthrough.errors import InputError
 from showthrough.progress import Progress
-from showthrough.table.arrays import Codes, Ints
+from showthrough.table.arrays import Codes, Ints, Reals
 from showthrough.table.frozen import Frozen
 
 
@@ -55,7 +58,7 @@ class Options:
     suppression_limit: int = 0  # rows
     cells: str = "tight"  # or "recursion": cells that cover the whole space
     passes: int | None = None  # of local recoding; None: as many as pay
-    objective: str = "loss"  # of full-domain
+    objective: str = "loss"
     strict: bool = True
     progress: Progress = field(default_factory=Progress)
 
@@ -103,21 +106,21 @@ _SIZES_AND_SHARES = (
 
 def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxed: bool = False) -> Groups:
     people = Population.of(table, criteria)
+    refuse_levels_missing(people.columns, options.objective)
     if options.cells == "recursion" and (relaxed or people.added):
         raise InputError(
             "Cells of the recursion are published by the method mondrian, without criteria on a population: relaxed "
             "cuts overlap, and cells must not be wider than the groups that the population was counted in."
         )
+    if options.cells == "recursion" and options.objective != "loss":
+        raise InputError(
+            "Objectives but loss are measured by tight cells: leave out cells of the recursion, or the objective.",
+            parameters=("objective", "cells"),
+        )
     limit = _limit(table, people, options)
-
-    def cut(columns: Sequence[QuasiColumn], wanted: Requirement, most: int) -> MondrianResult:
-        if most:
-            return mondrian_without_outliers(columns, wanted, limit=most, relaxed=relaxed, seed=options.seed)
-        return mondrian(columns, wanted, relaxed=relaxed, seed=options.seed)
-
     wanted = people.requirement(suppress=limit > 0)
     if options.cells == "recursion":
-        found = cut(people.columns, wanted, limit)
+        found = _cut(people.columns, wanted, limit, options=options)
         whole = recursion_cells(table.columns, found.cell_low, found.cell_high)
         return Groups(
             found.group,
@@ -125,9 +128,43 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
             persons=people.persons(found.group),
             outside=people.outside(found.group),
         )
+    first = in_parts(people.columns, wanted, limit, _cutter(replace(options, objective="loss"), relaxed))
     tight = any(c.shown == "range" for c in people.columns)
     remarks = (Remark("tight ranges", "Ranges are tight: their ends are values of real persons."),) if tight else ()
-    return _tight(people, in_parts(people.columns, wanted, limit, lambda *part: cut(*part).group), remarks)
+    if options.objective == "loss":
+        return _tight(people, first, remarks)
+    best, value = aimed_cuts(
+        first,
+        lambda factors: in_parts(people.columns, wanted, limit, _cutter(options, relaxed, factors)),
+        lambda group: grouping_cost(people.columns, group, options.objective, table.rows),
+        len(people.columns),
+    )
+    return _tight(people, best, (*remarks, _reached(options.objective, value)))
+
+
+def _cutter(options: Options, relaxed: bool, factors: Reals | None = None) -> Recoder:
+    return lambda *part: _cut(*part, options=options, relaxed=relaxed, factors=factors).group
+
+
+def _cut(
+    columns: Sequence[QuasiColumn],
+    wanted: Requirement,
+    most: int,
+    *,
+    options: Options,
+    relaxed: bool = False,
+    factors: Reals | None = None,
+) -> MondrianResult:
+    options.progress.check()
+    if not most:
+        return mondrian(columns, wanted, relaxed=relaxed, seed=options.seed, factors=factors)
+    return mondrian_without_outliers(
+        columns, wanted, limit=most, relaxed=relaxed, seed=options.seed, factors=factors, objective=options.objective
+    )
+
+
+def _reached(objective: str, value: float) -> Remark:
+    return Remark.of("objective", "{objective} is {value:.6g}.", objective=objective, value=value)
 
 
 def _tight(people: Population, group: Codes, remarks: tuple[Remark, ...] = ()) -> Groups:
@@ -148,19 +185,35 @@ def _relaxed(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
 
 def _local(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
     people = Population.of(table, criteria)
+    refuse_levels_missing(people.columns, options.objective)
     limit = _limit(table, people, options)
 
-    def recoded(columns: Sequence[QuasiColumn], wanted: Requirement, most: int) -> Codes:
-        return local_recoding(
-            columns,
-            wanted,
-            passes=options.passes,
-            suppression_limit=most,
-            seed=options.seed,
-            progress=options.progress,
-        ).group
+    def recoded(objective: str) -> Recoder:
+        return lambda columns, wanted, most: (
+            local_recoding(
+                columns,
+                wanted,
+                passes=options.passes,
+                suppression_limit=most,
+                seed=options.seed,
+                objective=objective,
+                progress=options.progress,
+            ).group
+        )
 
-    return _tight(people, in_parts(people.columns, people.requirement(suppress=limit > 0), limit, recoded))
+    wanted, aim = people.requirement(suppress=limit > 0), options.objective
+    first = in_parts(people.columns, wanted, limit, recoded("loss"))
+    if aim == "loss":
+        return _tight(people, first)
+    ways = [(aim, recoded(aim))]
+    if aim in BY_CLASSES:  # few bits open often mean small classes; relaxed cuts leave at most 2k − 1 records
+        ways += [("entropy", recoded("entropy")), *((aim, _cutter(options, relaxed)) for relaxed in (True, False))]
+    found = [first]
+    for measure, way in ways:
+        with suppress(InputError):  # the usual way has an answer
+            found.append(in_parts(aimed(people.columns, measure), wanted, limit, way))
+    best, value = cheapest(people.columns, found, aim, table.rows)
+    return _tight(people, best, (_reached(aim, value),))
 
 
 def _limit(table: Table, people: Population, options: Options) -> int:
@@ -277,9 +330,9 @@ def _named(columns: Sequence[QuasiColumn], cells: Sequence[Sequence[str]]) -> di
 METHODS = {
     m.name: m
     for m in (
-        Method("mondrian", "generalized", _SIZES_AND_SHARES, _mondrian, levels=True),
-        Method("mondrian-relaxed", "generalized", _SIZES_AND_SHARES, _relaxed, levels=True),
-        Method("local-recoding", "generalized", _SIZES_AND_SHARES, _local, levels=True),
+        Method("mondrian", "generalized", _SIZES_AND_SHARES, _mondrian, levels=True, objectives=OBJECTIVES),
+        Method("mondrian-relaxed", "generalized", _SIZES_AND_SHARES, _relaxed, levels=True, objectives=OBJECTIVES),
+        Method("local-recoding", "generalized", _SIZES_AND_SHARES, _local, levels=True, objectives=OBJECTIVES),
         Method("full-domain", "generalized", _SIZES_AND_SHARES, _full_domain, levels=True, objectives=OBJECTIVES),
         Method(
             "anatomy", "bucketized", (DistinctLDiversity, FrequencyLDiversity, EntropyLDiversity, MUniqueness), _anatomy

@@ -4,7 +4,8 @@ All parts of one depth are cut together, so the work is a few array passes per d
 call per part. Strict cuts never separate equal records, so they run on distinct records with
 weights. The cut of an ordered column is the one of the two around the median that is nearer to
 half (the slides' cut, ``≤ median``, may be refused although its neighbour is allowed); when a
-column allows no cut the next widest is tried.
+column allows no cut the next widest is tried. Widths may be multiplied by a factor per column
+(``aimed_cuts.py``), which says nothing but what is cut first.
 """
 
 from __future__ import annotations
@@ -65,7 +66,12 @@ class _Parts:
 
 
 def mondrian(
-    columns: Sequence[QuasiColumn], requirement: Requirement, *, relaxed: bool = False, seed: int = 0
+    columns: Sequence[QuasiColumn],
+    requirement: Requirement,
+    *,
+    relaxed: bool = False,
+    seed: int = 0,
+    factors: Reals | None = None,
 ) -> MondrianResult:
     """Cut the table into groups that satisfy the requirement.
 
@@ -86,7 +92,7 @@ def mondrian(
     parts = _Parts(np.arange(len(units.weight)), np.zeros(1, dtype=np.int64), np.zeros_like(top), top)
     while len(parts.start):
         depth += 1
-        target, cut, kids = _cut_all(columns, units, parts, requirement, relaxed=relaxed)
+        target, cut, kids = _cut_all(columns, units, parts, requirement, relaxed=relaxed, factors=factors)
         done = np.flatnonzero(~cut)
         number = ranks(~cut) + groups
         settled = ~cut[parts.part]
@@ -130,7 +136,13 @@ def _masks(column: QuasiColumn, place: Codes) -> npt.NDArray[np.uint64]:
 
 
 def _cut_all(
-    columns: Sequence[QuasiColumn], units: _Units, parts: _Parts, requirement: Requirement, *, relaxed: bool
+    columns: Sequence[QuasiColumn],
+    units: _Units,
+    parts: _Parts,
+    requirement: Requirement,
+    *,
+    relaxed: bool,
+    factors: Reals | None,
 ) -> tuple[Ints, Flags, list[tuple[Ints, Codes, Codes]]]:
     """Cut every part that allows it: next part of each position (-1: none), flags of cut parts, and the new cells."""
     count = len(parts.start)
@@ -139,6 +151,8 @@ def _cut_all(
     weight = np.add.reduceat(units.weight[parts.unit], parts.start)
     low, high = _spans(units, parts)
     width = _widths(columns, units, parts, low, high)
+    if factors is not None:
+        width *= factors[:, None]
     rank = np.argsort(-width, axis=0, kind="stable")
     part = parts.part
     kids: list[tuple[Ints, Codes, Codes]] = []

@@ -1,15 +1,17 @@
-"""What a full-domain search makes small: five measures of what a node of the lattice costs.
+"""What a method makes small: five measures of what a node of the lattice, or any grouping, costs.
 
 Three are sums over rows and columns. *loss* is NCP (Xu et al., KDD 2006). *entropy* is non-uniform entropy (Gionis,
 Tassa, TKDE 2009): −log₂ n(v)/n(label) for each cell with value v, over the bits of all cells. *precision* is
 1 − Prec (Sweeney, IJUFKS 2002): the level over the height of the hierarchy. Two look at sizes of classes:
 *discernibility* Σ|E|² + rows · suppressed (Bayardo, Agrawal, ICDE 2005), and *average-class-size*, rows over classes
-(C_avg of LeFevre et al., ICDE 2006, without k). A suppressed row loses everything.
+(C_avg of LeFevre et al., ICDE 2006, without k). A suppressed row loses everything. ``grouping_cost.py`` measures
+groupings by them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,18 +43,46 @@ def cell_losses(columns: Sequence[QuasiColumn], name: str) -> tuple[list[list[Re
 
     Objectives that look at classes order nodes by loss.
     """
+    found = {"entropy": _bits, "precision": _heights}.get(name, _shares)
+    scale = cell_scale(columns, name).tolist()
+    losses = [[level * part for level in found(c)] for c, part in zip(columns, scale, strict=True)]
+    if name == "entropy":
+        return losses, [one[-1] for one in losses]
+    return losses, [np.full(column.size, part) for column, part in zip(columns, scale, strict=True)]
+
+
+def cell_scale(columns: Sequence[QuasiColumn], name: str) -> Reals:
+    """What each column counts, so that a table without anything in it costs 1: its weight, for entropy per bit."""
     share = np.array([column.weight for column in columns])
     share = share / share.sum()
-    if name == "entropy":
-        bits = [_bits(column) for column in columns]
-        whole = [float(np.mean(one[-1][column.codes])) for one, column in zip(bits, columns, strict=True)]
-        everything = float(share @ np.array(whole))
-        scale = share / everything if everything > 0 else share * 0.0
-        losses = [[level * part for level in one] for one, part in zip(bits, scale.tolist(), strict=True)]
-        return losses, [one[-1] for one in losses]
-    found = _heights if name == "precision" else _shares
-    losses = [[level * part for level in found(c)] for c, part in zip(columns, share.tolist(), strict=True)]
-    return losses, [np.full(column.size, part) for column, part in zip(columns, share.tolist(), strict=True)]
+    if name != "entropy":
+        return np.asarray(share)
+    whole = [float(np.mean(_bits(column)[-1][column.codes])) for column in columns]
+    everything = float(share @ np.array(whole))
+    return np.asarray(share / everything if everything > 0 else share * 0.0)
+
+
+def aimed(columns: Sequence[QuasiColumn], name: str) -> list[QuasiColumn]:
+    """The columns for methods that group: what their cells cost while groups are made is the objective's."""
+    if name == "precision":
+        return [replace(column, measure="precision") for column in columns]
+    if name != "entropy":
+        return list(columns)
+    bit = float(cell_scale(columns, name).sum()) or 1.0
+    often = [np.bincount(column.codes, minlength=column.size).astype(np.float64) for column in columns]
+    return [replace(c, measure="entropy", often=own, bit=bit) for c, own in zip(columns, often, strict=True)]
+
+
+def refuse_levels_missing(columns: Sequence[QuasiColumn], name: str) -> None:
+    """Refuse to count levels where groups are published by anything else."""
+    other = [column for column in columns if column.shown != "label"]
+    if name == "precision" and other:
+        raise InputError(
+            f"The objective precision counts levels of hierarchies, and column {other[0].name!r} is published as "
+            f"{other[0].shown}s: give every quasi-identifier a hierarchy, or take loss, entropy, discernibility or "
+            "average-class-size.",
+            parameters=("objective",),
+        )
 
 
 def class_cost(name: str, size: Ints, met: Flags | None = None) -> float:

@@ -11,23 +11,30 @@ from dataclasses import replace
 
 import numpy as np
 
-from showthrough.anonymizers.group_loss import cost
+from showthrough.anonymizers.grouping_cost import grouping_cost
 from showthrough.anonymizers.k_member import density
 from showthrough.anonymizers.mondrian import MondrianResult, mondrian
 from showthrough.anonymizers.quasi_columns import QuasiColumn, row_count
 from showthrough.anonymizers.requirement import Requirement
 from showthrough.anonymizers.trimming import trimmed
 from showthrough.errors import InputError
-from showthrough.table.arrays import Ints
+from showthrough.table.arrays import Ints, Reals
 
 SHARES = (0.0, 0.25, 0.5, 1.0)
 """Parts of the limit that are tried."""
 
 
 def mondrian_without_outliers(
-    columns: Sequence[QuasiColumn], requirement: Requirement, *, limit: int, relaxed: bool = False, seed: int = 0
+    columns: Sequence[QuasiColumn],
+    requirement: Requirement,
+    *,
+    limit: int,
+    relaxed: bool = False,
+    seed: int = 0,
+    factors: Reals | None = None,
+    objective: str = "loss",
 ) -> MondrianResult:
-    """The cuts that lose least with at most ``limit`` records in no group (-1)."""
+    """The cuts that lose least, by the objective, with at most ``limit`` records in no group (-1)."""
     rows = row_count(columns)
     lonely = np.argsort(density(columns, np.random.default_rng(seed)), kind="stable")
     surplus = _surplus(requirement, lonely)
@@ -45,10 +52,10 @@ def mondrian_without_outliers(
         if len(kept) < requirement.k or not part.met(np.zeros(len(kept), dtype=np.int64), 1)[0]:
             continue
         some = [replace(column, codes=column.codes[kept]) for column in columns]
-        found = mondrian(some, part, relaxed=relaxed, seed=seed)
+        found = mondrian(some, part, relaxed=relaxed, seed=seed, factors=factors)
         group = np.full(rows, -1, dtype=np.int32)
         group[kept] = found.group
-        lost = cost(columns, group, k=requirement.k).gcp
+        lost = grouping_cost(columns, group, objective, rows)
         if best is None or lost < best[0]:
             best = lost, replace(found, group=group)
     if best is None:

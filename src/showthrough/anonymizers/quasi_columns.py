@@ -19,6 +19,7 @@ from showthrough.said import private
 from showthrough.table.arrays import Codes, Reals
 
 Shown = Literal["range", "label", "set"]
+CellCost = Literal["loss", "entropy", "precision"]
 
 
 def shortest(number: float) -> str:
@@ -59,6 +60,12 @@ class QuasiColumn:
     """The lowest level that may be published."""
     greatest: int | None = None
     """The highest level that may be published; None: any."""
+    measure: CellCost = "loss"
+    """What a cell costs while groups are made: NCP, the bits that it leaves open, or its level (``objectives.py``)."""
+    often: Reals | None = None
+    """Rows of each value in the whole table, where bits are counted."""
+    bit: float = 1.0
+    """What a bit costs."""
     rank: Codes = field(init=False, repr=False)
     """Order in which cuts see the leaves: ranges by value, labels depth first (so that every label is an interval of
     ranks), sets by falling frequency."""

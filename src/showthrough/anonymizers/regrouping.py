@@ -117,7 +117,8 @@ class Regrouping:
         columns = [replace(column, codes=column.codes[rows]) for column in self.columns]
         requirement = self.requirement.part(rows)
         states = [state[:, rows] for state in self.records.states]
-        records = replace(self.records, states=states, requirement=requirement)
+        alone = None if self.records.alone is None else self.records.alone[rows]
+        records = replace(self.records, states=states, requirement=requirement, alone=alone)
         grown = grow(columns, records, np.arange(len(rows)), priority, float(generator.choice(SPREADS)))
         if grown is None:
             return

@@ -33,13 +33,19 @@ class Records:
     states: Sequence[State]
     requirement: Requirement
     share: Reals
+    alone: Singles | None = None
+    """What each record costs by itself, where that is not nothing."""
 
     @classmethod
     def of(cls, columns: Sequence[QuasiColumn], requirement: Requirement) -> Records:
         """All records of a table."""
         boxes = [box(column) for column in columns]
         states = [one.start(column.codes) for one, column in zip(boxes, columns, strict=True)]
-        return cls(boxes, states, requirement, requirement.total / max(1, requirement.total.sum()))
+        share = requirement.total / max(1, requirement.total.sum())
+        if all(column.often is None for column in columns):
+            return cls(boxes, states, requirement, share)
+        alone = np.sum([one.loss(state) for one, state in zip(boxes, states, strict=True)], axis=0)
+        return cls(boxes, states, requirement, share, alone)
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,8 @@ class _Grower:
         joined = joint[self.every, pick]
         self.current = np.where(active & fresh, self.current + 1, self.current)
         self.size = np.where(active, np.where(fresh, 1, self.size + 1), self.size)
-        self.loss = np.where(active, np.where(fresh, np.float32(0), joined), self.loss)
+        alone = np.float32(0) if self.records.alone is None else self.records.alone[self._record(pick)]
+        self.loss = np.where(active, np.where(fresh, alone, joined), self.loss)
         for j, (box_, state) in enumerate(zip(self.records.boxes, self.states, strict=True)):
             one = state[:, self.every, pick]
             grown = np.where(fresh, one, box_.join(self.box[j], one))
@@ -140,6 +147,9 @@ class _Grower:
         complete = self.met[rows]
         if complete.any():
             self._store(rows[complete], group[complete])
+
+    def _record(self, pick: Ints) -> Ints:
+        return self.record[self.every, self.place[self.every, pick]]
 
     def _pack(self) -> None:
         """Drop taken places once they are many: a step costs what the widest block costs."""

@@ -93,7 +93,8 @@ def publish(
     objective: Annotated[
         str,
         typer.Option(
-            help="What full-domain makes small: loss, entropy, precision, discernibility or average-class-size."
+            help="What methods that generalize make small: loss, entropy, precision (levels of hierarchies), "
+            "discernibility or average-class-size."
         ),
     ] = "loss",
     cells: Annotated[
