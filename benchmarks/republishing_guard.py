@@ -114,7 +114,7 @@ def random_series(seed: int) -> dict[str, Any]:
     roles = {"id": "pid", "sensitive": "value", "quasi": ["age", "zip"]}
     every = changing(random)
     try:
-        found = guarded(every, l, base, roles, guarded_from=2, seconds=60.0, seed=seed)
+        found = guarded(every, l, base, roles, guarded_from=2, seconds=600.0, seed=seed)
     except InputError as problem:  # the independent releases are not possible
         return {"base": base, "l": l, "impossible": problem.shareable}
     return {"base": base, "l": l, **found}

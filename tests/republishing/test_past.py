@@ -208,3 +208,21 @@ def test_whoever_had_fewer_values_keeps_them_apart_from_the_others():
     assert own not in others
     fakes = zip(found.counterfeit_group.tolist(), past.values.gather(found.counterfeit_value), strict=True)
     assert list(fakes) == [(own, "y")]
+
+
+def test_whom_earlier_releases_alone_put_over_the_limit_is_told_apart():
+    shown = {"criteria": [KAnonymity(3)], "method": "mondrian", "output": "generalized", **ROLES}
+    tables = list(raw_tables(11, persons=80, releases=3))
+    history = [anonymize(table, name=f"R{k}", **shown) for k, table in enumerate(tables[:2])]
+    table = prepare(tables[2], shape=Shape.of(None, None, None, None, "refuse"), **ROLES)
+    before = located_view(table, history, 0.5)
+    release = anonymize(tables[2], name="R2", **shown)
+    after = located_view(table, [*history, release], 0.5)
+    told = after.beyond(before)
+    assert told.over == after.over == after.exceeding.len()
+    assert told.earlier == len(set(after.exceeding) & set(before.exceeding))
+    assert told.new == len(set(after.exceeding) - set(before.exceeding))
+    assert told.earlier > 0
+    assert told.new > 0
+    assert f"{told.earlier} of them by earlier releases alone" in str(told.remark)
+    assert after.beyond(None).new == after.over

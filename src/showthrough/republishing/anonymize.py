@@ -87,9 +87,9 @@ def anonymize(
     as sets; ``shown`` changes that per column. ``output`` "bucketized" publishes the same groups with
     exact quasi-identifiers and a group column. ``limits`` maps a column to its lowest and highest
     published number (top and bottom coding), ``levels`` to the least and greatest level of its hierarchy
-    that may be published (0 is the value itself). ``objective`` is what full-domain makes small: loss, entropy,
-    precision, discernibility or average-class-size. ``suppression_limit`` is a number of rows, or a share
-    below 1. ``missing`` says what to do with empty cells: refuse, value or suppress. ``cells`` "recursion"
+    that may be published (0 is the value itself). ``objective`` is what methods that generalize make small:
+    loss, entropy, precision, discernibility or average-class-size. ``suppression_limit`` is a number of rows,
+    or a share below 1. ``missing`` says what to do with empty cells: refuse, value or suppress. ``cells`` "recursion"
     makes Mondrian publish the cells of its cuts instead of tight ranges: ranges and sets then leave nobody
     of the domain out (labels only where somebody is).
 

@@ -109,13 +109,12 @@ def counts_of(past: Past, proposal: Proposal) -> Counted:
     """What the criteria look at: values per group as they would be published, and how many members are real."""
     found = proposal.numbered()
     rows = np.flatnonzero(found.group >= 0)
-    order = past.values.arg_sort().to_numpy()
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
+    rank, labels = past.in_order
     group = np.concatenate([found.group[rows], found.counterfeit_group]).astype(np.int64)
     value = rank[np.concatenate([past.value[rows], found.counterfeit_value])]
     used, value = np.unique(value, return_inverse=True)
-    counts = GroupCounts.from_rows(group, value, values=used.size).named(past.values.gather(order[used]))
+    shown = labels if used.size == labels.len() else labels.gather(used)
+    counts = GroupCounts.from_rows(group, value, values=used.size).named(shown)
     real = np.bincount(found.group[rows], minlength=counts.groups) if found.counterfeits else None
     return Counted(counts, lambda asked: pl.DataFrame({"group": asked + 1}), real=real)
 

@@ -26,6 +26,7 @@ from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.brought_under import Settling
 from showthrough.republishing.carried import Carrying
+from showthrough.republishing.lowering import Lowering
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import refused
@@ -70,13 +71,14 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
 
 def _searched(search: Search, base: Proposal | None) -> Guarded | None:
     guard = search.guard
-    _carried_on(search)
-    for name, start in (("m-invariance", _whole(guard)), ("the proposal", base)):
+    whole = _whole(guard)
+    lowered = _carried_on(search, [one for one in (base, whole) if one is not None])
+    for name, start in (("m-invariance", whole), ("the proposal", base)):
         if start is None:
             search.tried[f"{name} (which this table does not allow)"] = None
             continue
         guard.progress.stage(f"guarding {name}")
-        search.repair(name, start.numbered())
+        search.repair(name, start.numbered(), ways=not lowered)
     for one in sorted(search.found, key=lambda one: one.rank):
         done = _final(search, one)
         if done is not None:
@@ -84,13 +86,19 @@ def _searched(search: Search, base: Proposal | None) -> Guarded | None:
     return None
 
 
-def _carried_on(search: Search) -> None:
-    """The release that goes on with what readers believe, and history-guided groups, settled; if there is a past."""
+def _carried_on(search: Search, others: list[Proposal]) -> bool:
+    """The release that goes on with what readers believe, and history-guided groups, settled; if there is a past.
+
+    True where the price was lowered as far as was possible from these and ``others``.
+    """
     guard, before = search.guard, search.before
-    if before is None or guard.past.choice == "split" or not guard.hold_back:
-        return
+    if before is None or guard.past.choice == "split":
+        return False
     limit = guard.policy.max_posterior or 1 / guard.m
     standing = Standing.of(guard.table, guard.past, before)
+    lowering = Lowering(search, standing, limit)
+    if not guard.hold_back:
+        return lowering.ready and _lowered(search, lowering, others)
     settling = Settling(search, standing, limit)
     carrying = Carrying(
         guard.table,
@@ -112,12 +120,31 @@ def _carried_on(search: Search) -> None:
                 continue
             name = f"carrying on {name}"
             search.tried[name] = None
+            others = [start, *others]
             done = settling.run(start, turn)
             if done is not None:
                 search.keep(done[0], (started(name, start), *done[1]))
+        if not turn and lowering.ready and _lowered(search, lowering, [*others, parted.proposal()]):
+            return True
         spent = time.monotonic() - search.began > guard.seconds * PLANNING
         if spent or any(not (one.proposal.cost[0] if turn else one.proposal.held) for one in search.found):
             break
+    return False
+
+
+def _lowered(search: Search, lowering: Lowering, starts: list[Proposal]) -> bool:
+    """Look for cheaper releases than what was found; True if there is one that withholds little."""
+    if search.found and not search.most[1]:
+        return True
+    search.guard.progress.stage("lowering the price")
+    search.tried["single steps and pairs of them"] = None
+    found = [one.proposal for one in sorted(search.found, key=lambda one: one.proposal.cost)]
+    for proposal in lowering.run([*found, *starts]):
+        if search.satisfies(proposal) and not search.over(proposal).any():
+            held, fakes = proposal.held, proposal.counterfeits
+            words = "lowered to {counterfeits:counterfeit|counterfeits} and {held:record|records} held back"
+            search.keep(proposal, (Remark.of("lowered", words, counterfeits=fakes, held=held),))
+    return bool(search.found) and not search.most[0]
 
 
 def _guided(guard: Guard) -> Proposal | None:

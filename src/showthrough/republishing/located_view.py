@@ -7,8 +7,9 @@ share values, and those become likelier than 1/m. Merging the groups that such a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -34,18 +35,35 @@ from showthrough.table.frames import one_kind, scalar
 from showthrough.table.ragged import owners
 
 ROUNDS = 30
-MOST = 1_000_000  # pairs (person, group that it fits) that are inferred from without being asked to
+MOST = 3_000_000  # pairs (person, group that it fits) that are inferred from without being asked to
+LOOKING = 120.0  # seconds for that, at most
 
 
 @dataclass(frozen=True, eq=False)
 class LocatedView:
-    """Persons of the table whose likeliest value exceeds a limit for readers who locate them."""
+    """Persons of the table whose likeliest value exceeds a limit for readers who locate them.
+
+    Those whom earlier releases alone put over it cannot be helped: ``new`` are the others.
+    """
 
     limit: float
     over: int
     persons: int
     reason: str = ""  # why it could not be found out
     posterior: Posterior | None = None
+    exceeding: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # ids of the table, as text
+    earlier: int = 0  # of these, by earlier releases alone
+
+    @property
+    def new(self) -> int:
+        """How many this release puts over the limit."""
+        return self.over - self.earlier
+
+    def beyond(self, before: LocatedView | None) -> LocatedView:
+        """The same, where those whom a view of earlier releases shows already are told apart."""
+        if before is None or before.reason or self.reason:
+            return self
+        return replace(self, earlier=int(self.exceeding.is_in(before.exceeding.implode()).sum()))
 
     @property
     def remark(self) -> Remark:
@@ -60,10 +78,11 @@ class LocatedView:
         return Remark.of(
             "located",
             "Located by quasi-identifiers instead of ids, {over} of {persons} persons of the table have a value "
-            "likelier than {limit:.4g}.",
+            "likelier than {limit:.4g}" + (", {earlier} of them by earlier releases alone." if self.earlier else "."),
             over=self.over,
             persons=self.persons,
             limit=self.limit,
+            earlier=self.earlier,
         )
 
 
@@ -74,6 +93,7 @@ def located_view(
     *,
     past: Past | None = None,
     most: int | None = None,
+    seconds: float = math.inf,
     progress: Progress | None = None,
 ) -> LocatedView:
     """Infer with the quasi-identifiers of the table instead of the groups of its persons.
@@ -98,13 +118,15 @@ def located_view(
                 membership=membership,
                 changed=past.choice if past else "refuse",
                 contradictions="refuse",
+                seconds=seconds,
                 progress=progress,
             )
         )
     except (InputError, NotConvergedError) as problem:
         return LocatedView(limit, 0, table.rows, problem.shareable)
-    here = post.ids.cast(pl.String).is_in(table.frame[table.id or ""].cast(pl.String).implode()).to_numpy()
-    return LocatedView(limit, int((over(post, limit) & here).sum()), table.rows, posterior=post)
+    ids = post.ids.cast(pl.String)
+    ids = ids.filter(pl.Series(over(post, limit)) & ids.is_in(table.frame[table.id or ""].cast(pl.String).implode()))
+    return LocatedView(limit, ids.len(), table.rows, posterior=post, exceeding=ids)
 
 
 def _fitting(table: Table, release: Release) -> pl.DataFrame:
@@ -132,27 +154,31 @@ def without_overlaps(
 ) -> tuple[Proposal, LocatedView, tuple[Remark, ...]]:
     """Merge the groups that persons over the limit fit, until nobody is; the last word of why not, if so.
 
-    Groups with the same values go first: readers who know the groups learn nothing from their merger.
+    Groups with the same values go first: readers who know the groups learn nothing from their merger. Somebody near the
+    limit may be put over it by a merger elsewhere, so the best that was seen is what comes out.
     """
     seen = look(proposal)
+    best = proposal, seen
     for _ in range(ROUNDS):
-        if seen.reason or not seen.over or seen.posterior is None:
-            return proposal, seen, ()
+        if seen.reason or not seen.new or seen.posterior is None:
+            break
         exceeding = over(seen.posterior, seen.limit)
         kinds = [frozenset(values) for values in values_of_groups(past, proposal)]
         ways = [_merged(proposal, seen.posterior, exceeding, among) for among in (kinds, None)]
         if ways == [None, None]:
-            return (
-                proposal,
-                seen,
-                (_ended("Nothing is left to merge: earlier releases alone leave them over the limit."),),
-            )
+            return (*best, (_ended("Nothing is left to merge: earlier releases alone leave them over the limit."),))
         better = next((way for way in ways if way is not None and allowed(way)), None)
         if better is None:
             words = "Merging further would put persons over the limit for readers who know the groups."
-            return proposal, seen, (_ended(words),)
+            return (*best, (_ended(words),))
         proposal, seen = better, look(better)
-    return proposal, seen, (_ended("{rounds} rounds of merging did not suffice."),)
+        if not seen.reason and seen.new < best[1].new:
+            best = proposal, seen
+    else:
+        return (*best, (_ended("{rounds} rounds of merging did not suffice."),))
+    if seen.reason and best[1] is not seen:
+        return (*best, (_ended("Time was over before more could be merged."),))
+    return (*best, ())
 
 
 def _ended(words: str) -> Remark:

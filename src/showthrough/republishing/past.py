@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,14 @@ class Past:
             changed,
             Frozen(known or {}),
         )
+
+    @cached_property
+    def in_order(self) -> tuple[Ints, pl.Series]:
+        """[values] the rank of each value, and the values by rank."""
+        order = self.values.arg_sort().to_numpy().astype(np.int64)
+        rank = np.empty(order.size, dtype=np.int64)
+        rank[order] = np.arange(order.size)
+        return rank, self.values.gather(order)
 
     def part(self, rows: Ints) -> tuple[Codes, Codes]:
         """Values and signatures of some rows."""

@@ -26,7 +26,7 @@ from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.guarded import Guarded, guarded
 from showthrough.republishing.least_price import least_price
-from showthrough.republishing.located_view import MOST, LocatedView, located_view, without_overlaps
+from showthrough.republishing.located_view import LOOKING, MOST, LocatedView, located_view, without_overlaps
 from showthrough.republishing.nudging import Kin
 from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
@@ -199,11 +199,20 @@ class _Making:
         if release.form.shows is not Shows.CELLS:
             return proposal, release, []
 
-        quiet = self.choices.progress.silent()
+        quiet, merging = self.choices.progress.silent(), self.choices.merge_overlaps
+        most, seconds = (None, self.choices.seconds) if merging else (MOST, min(LOOKING, self.choices.seconds))
+        end = time.monotonic() + seconds
+        earlier: list[LocatedView] = []  # looked at once somebody is over the limit
+
+        def view(releases: Sequence[Release]) -> LocatedView:
+            left = max(0.0, end - time.monotonic())
+            return located_view(self.table, releases, limit, past=self.past, most=most, seconds=left, progress=quiet)
 
         def look(one: Proposal) -> LocatedView:
-            releases, most = [*self.past.history, self.publish(one)], None if self.choices.merge_overlaps else MOST
-            return located_view(self.table, releases, limit, past=self.past, most=most, progress=quiet)
+            seen = view([*self.past.history, self.publish(one)])
+            if seen.over and self.past.history and not earlier:
+                earlier.append(view(self.past.history))
+            return seen.beyond(earlier[0] if earlier else None)
 
         def keeps(one: Proposal) -> bool:
             shown = self.publish(one)
@@ -212,7 +221,8 @@ class _Making:
         self.choices.progress.stage("locating persons by quasi-identifiers")
         if not self.choices.merge_overlaps:
             seen = look(proposal)
-            hint = " merge_overlaps=True merges groups until nobody is." if seen.over else ""
+            hint = " merge_overlaps=True merges groups for the others." if seen.new and seen.earlier else ""
+            hint = " merge_overlaps=True merges groups until nobody is." if seen.new and not seen.earlier else hint
             return proposal, release, [replace(seen.remark, words=f"{seen.remark.words}{hint}")]
         groups = int(proposal.numbered().group.max(initial=-1)) + 1
         found, seen, why = without_overlaps(self.past, proposal.numbered(), look, keeps)

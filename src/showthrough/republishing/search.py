@@ -111,8 +111,8 @@ class Search:
         worse = [k for k, (n, one) in enumerate(self.front) if persons <= n and proposal.cost <= one.cost]
         self.front = [(persons, proposal), *(one for k, one in enumerate(self.front) if k not in worse)]
 
-    def repair(self, name: str, start: Proposal) -> None:
-        """Bring a proposal into the policy, by several ways."""
+    def repair(self, name: str, start: Proposal, *, ways: bool = True) -> None:
+        """Keep a proposal that is within the policy, or else bring it there by several ways, if asked for."""
         step = started(name, start)
         if self.passing(start) and any(not one.passing for one in self.found):
             return
@@ -122,7 +122,7 @@ class Search:
             self.keep(start, (step,))
             return
         best = min((one.loss for one in self.found), default=np.inf)
-        if best <= start.loss(self.guard.table) or self.late:
+        if not ways or best <= start.loss(self.guard.table) or self.late:
             return  # repairs only lose more
         steps = [step, Remark.of("over", "{over:person|persons} would be over a limit", over=over.sum())]
         proposal = start

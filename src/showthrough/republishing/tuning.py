@@ -1,0 +1,287 @@
+"""A search for a release within a limit at a lower price: records and counterfeits change places, few at a time.
+
+The state is a proposal with what readers would believe (`beliefs`). Every record and counterfeit may go to any other
+group, or out; what that does to everybody is guessed to first order for all such steps, and for pairs of them, at once.
+The best guesses are worked out, and the best of these is taken even if it is worse than before, unless it undoes a late
+step: so the search leaves places where no step helps. Once nobody is over the limit, the price is lowered by one and
+the search goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from showthrough.republishing.beliefs import Belief, Kinds, believed, shown_by
+from showthrough.republishing.proposal import Proposal
+from showthrough.table.arrays import Flags, Ints, Reals
+
+STEPS = 40  # without a better state, after which a search ends
+_SINGLES = 500  # steps that are guessed at a time
+_EACH = 6  # pairs with each of them that are looked at again
+_PAIRED = 200  # pairs that are guessed like single steps
+_CLOSE = 40  # probabilities nearest to their bounds, by which pairs are chosen
+_TRIALS = 4  # of the best guesses, worked out
+_TABU = 9  # steps for which what moved stays
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A proposal and what readers would believe."""
+
+    group: Ints  # [rows] −1: held back
+    fakes: Ints  # [groups, values]
+    belief: Belief
+
+    @property
+    def held(self) -> int:
+        """Records held back."""
+        return int((self.group < 0).sum())
+
+    @property
+    def price(self) -> int:
+        """Counterfeits and records held back."""
+        return int(self.fakes.sum()) + self.held
+
+    def proposal(self) -> Proposal:
+        """As it is published; groups of counterfeits alone are left out."""
+        group, value = np.nonzero(self.fakes)
+        number = self.fakes[group, value]
+        return Proposal(
+            self.group.astype(np.int32),
+            np.repeat(group, number).astype(np.int32),
+            np.repeat(value, number).astype(np.int32),
+        ).inhabited()
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Single steps: one record or counterfeit of a kind with a value from one group to another (−1: out)."""
+
+    kind: Ints
+    value: Ints
+    source: Ints
+    target: Ints
+    row: Ints  # a record that is meant, −1: a counterfeit
+
+    def of(self, chosen: Ints | Flags) -> Steps:
+        """Some of them."""
+        return Steps(self.kind[chosen], self.value[chosen], self.source[chosen], self.target[chosen], self.row[chosen])
+
+    @cached_property
+    def price(self) -> Ints:
+        """[steps] what each adds to the price."""
+        fake = self.row < 0
+        out, back = (self.target < 0).astype(np.int64), (self.source < 0).astype(np.int64)
+        return np.where(fake, back - out, out - back)
+
+    @cached_property
+    def held(self) -> Ints:
+        """[steps] what each adds to the records held back."""
+        return np.where(self.row < 0, 0, self.price)
+
+
+@dataclass(eq=False)
+class Tuning:
+    """The search for one table: ``fits`` says whether a state satisfies the criteria."""
+
+    kinds: Kinds
+    value: Ints  # [rows]
+    fits: Callable[[Proposal], bool]
+    enough: Callable[[], bool]
+    slack: float
+    most_held: int  # records that a release may hold back
+    generator: np.random.Generator
+    late: dict[tuple[int, int, int], int] = field(default_factory=dict)  # what moved where from, and when
+    clock: int = 0
+
+    def state(self, proposal: Proposal) -> Tuned:
+        """A proposal as a state."""
+        found = proposal.numbered()
+        groups = 1 + max(int(found.group.max(initial=-1)), int(found.counterfeit_group.max(initial=-1)))
+        fakes = np.zeros((groups, self.kinds.base.shape[1]), dtype=np.int64)
+        np.add.at(fakes, (found.counterfeit_group, found.counterfeit_value), 1)
+        return self._solved(found.group.astype(np.int64), fakes, None)
+
+    def _solved(self, group: Ints, fakes: Ints, begin: Reals | None) -> Tuned:
+        return Tuned(group, fakes, believed(self.kinds, *shown_by(self.kinds, group, self.value, fakes), begin))
+
+    def within(self, state: Tuned) -> bool:
+        """Whether nobody is over the limit."""
+        return state.belief.worst <= self.slack
+
+    def lowered(self, start: Tuned, price: int) -> Tuned | None:
+        """A state within the limit at no more than a price, which the start may exceed; None if none was found."""
+        now = best = start
+        stale, self.late = 0, {}
+        while stale < STEPS and not self.enough():
+            if self.within(now) and now.price <= price and now.held <= self.most_held:
+                return now
+            after = self._stepped(now, price)
+            if after is None:
+                return None
+            now = after
+            beyond, over = self._badness(best, price)
+            better = self._badness(now, price) < (beyond, 0.99 * over)
+            best, stale = (now, 0) if better else (best, stale + 1)
+        return None
+
+    def _beyond(self, paid: Any, held: Any, price: int) -> Any:
+        """By how much a price and what is held back exceed what is allowed."""
+        return np.maximum(paid - price, 0) + np.maximum(held - self.most_held, 0)
+
+    def _badness(self, state: Tuned, price: int) -> tuple[int, float]:
+        return int(self._beyond(state.price, state.held, price)), state.belief.over
+
+    def _stepped(self, now: Tuned, price: int) -> Tuned | None:
+        """The best of the steps that were worked out."""
+        found: list[Tuned] = []
+        moved: list[Steps] = []
+        for steps, begin in self._ranked(now, price):
+            after = self._after(now, steps, begin)
+            if after is not None:
+                found.append(after)
+                moved.append(steps)
+            if len(found) == _TRIALS:
+                break
+        if not found:
+            return None
+        best = min(range(len(found)), key=lambda k: found[k].belief.over)
+        self.clock += 1
+        for kind, value, target in zip(moved[best].kind, moved[best].value, moved[best].target, strict=True):
+            self.late[int(kind), int(value), int(target)] = self.clock
+        return found[best]
+
+    def _after(self, now: Tuned, steps: Steps, begin: Reals) -> Tuned | None:
+        """The state after some steps; None where they do not fit together or violate the criteria."""
+        group, fakes = now.group.copy(), now.fakes.copy()
+        for value, source, target, row in zip(steps.value, steps.source, steps.target, steps.row, strict=True):
+            if row >= 0:
+                group[row] = target
+                continue
+            if source >= 0:
+                fakes[source, value] -= 1
+            if target >= 0:
+                fakes[target, value] += 1
+        if (fakes < 0).any() or not (group >= 0).any():
+            return None
+        tried = Tuned(group, fakes, now.belief)
+        if not self.fits(tried.proposal()):
+            return None
+        alone = np.bincount(group[group >= 0], minlength=fakes.shape[0]) == 0
+        after = self._solved(group, np.where(alone[:, None], 0, fakes), begin)
+        return after if after.belief.solved else None
+
+    def _ranked(self, now: Tuned, price: int) -> Iterator[tuple[Steps, Reals]]:
+        """Steps and pairs of them that come nearer to what is allowed, best guesses first, with guessed multipliers."""
+        single = self._singles(now)
+        if not single.kind.size:
+            return
+        change, alone = self._changes(now, single)
+        guess = now.belief.guessed(change) + alone
+        first, second = self._pairs(now, single, change, alone, price)
+        both = now.belief.guessed(change[first] + change[second]) + alone[first] + alone[second]
+        every = np.concatenate([guess, both])
+        one = np.concatenate([np.arange(guess.size), first])
+        other = np.concatenate([np.full(guess.size, -1), second])
+        more = single.price[one] + np.where(other >= 0, single.price[other], 0)
+        out = single.held[one] + np.where(other >= 0, single.held[other], 0)
+        beyond = self._beyond(now.price + more, now.held + out, price)
+        allowed = beyond <= max(int(self._beyond(now.price, now.held, price)) - 1, 0)
+        for k in np.lexsort((every, beyond)).tolist():
+            if allowed[k]:
+                chosen = np.array([one[k], other[k]] if other[k] >= 0 else [one[k]])
+                yield single.of(chosen), now.belief.multiplier + change[chosen].sum(axis=0)
+
+    def _singles(self, now: Tuned) -> Steps:
+        """What may go where: one of all records that are alike, counterfeits, and new counterfeits."""
+        groups, span = now.fakes.shape
+        key = (self.kinds.of_row * span + self.value) * (groups + 1) + now.group + 1
+        order = self.generator.permutation(key.size)
+        row = order[np.unique(key[order], return_index=True)[1]]
+        fake_group, fake_value = np.nonzero(now.fakes)
+        kind = np.concatenate([self.kinds.of_row[row], np.full(fake_group.size + span, self.kinds.fake)])
+        value = np.concatenate([self.value[row], fake_value, np.arange(span)])
+        source = np.concatenate([now.group[row], fake_group, np.full(span, -1)])
+        row = np.concatenate([row, np.full(fake_group.size + span, -1)])
+        live = np.unique(now.group[now.group >= 0])
+        target = np.concatenate([live, [-1]])
+        which, where = (a.reshape(-1) for a in np.meshgrid(np.arange(kind.size), target, indexing="ij"))
+        found = Steps(kind[which], value[which], source[which], where, row[which])
+        free = found.source != found.target
+        if self.late:
+            codes = (found.kind * span + found.value) * (groups + 1) + found.source + 1
+            tabu = [
+                (k * span + v) * (groups + 1) + g + 1
+                for (k, v, g), when in self.late.items()
+                if self.clock - when < _TABU
+            ]
+            free &= ~np.isin(codes, tabu)
+        chosen = np.flatnonzero(free)
+        if chosen.size > _SINGLES:
+            chosen = self.generator.choice(chosen, _SINGLES, replace=False)
+        return found.of(chosen)
+
+    def _pairs(self, now: Tuned, single: Steps, change: Reals, alone: Reals, price: int) -> tuple[Ints, Ints]:
+        """The pairs of steps that promise most for who is near a bound, by what each does to first order."""
+        near, shift = now.belief.shifts(change, _CLOSE)
+        far = now.belief.far(near)
+        wanted = max(int(self._beyond(now.price, now.held, price)) - 1, 0)
+        firsts: list[Ints] = []
+        seconds: list[Ints] = []
+        scores: list[Reals] = []
+        for k in range(single.kind.size - 1):
+            score = np.maximum(far + shift[k] + shift[k + 1 :], 0.0) @ now.belief.weight[near[0]]
+            score += alone[k] + alone[k + 1 :]
+            cost = now.price + single.price[k] + single.price[k + 1 :]
+            out = now.held + single.held[k] + single.held[k + 1 :]
+            score[(single.row[k] >= 0) & (single.row[k + 1 :] == single.row[k])] = np.inf
+            score[self._beyond(cost, out, price) > wanted] = np.inf
+            best = np.argpartition(score, min(_EACH, score.size - 1))[:_EACH]
+            best = best[np.isfinite(score[best])]
+            firsts.append(np.full(best.size, k))
+            seconds.append(best + k + 1)
+            scores.append(score[best])
+        if not firsts:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        first, second, score = np.concatenate(firsts), np.concatenate(seconds), np.concatenate(scores)
+        top = np.argsort(score, kind="stable")[:_PAIRED]
+        return first[top], second[top]
+
+    def _changes(self, now: Tuned, single: Steps) -> tuple[Reals, Reals]:
+        """[steps, groups, values] what each does to the multipliers; [steps] how far what moves is over by itself."""
+        belief, kinds = now.belief, self.kinds
+        groups, span = now.fakes.shape
+        size, many = kinds.groups + groups, single.kind.size
+        every = np.arange(many)
+        before = belief.row_of(single.kind, single.source)
+        after = belief.row_of(single.kind, single.target)
+        nobody = (single.kind == kinds.newcomer) | (single.kind == kinds.fake)
+        before[nobody & (single.source < 0)] = 0.0
+        after[nobody & (single.target < 0)] = 0.0
+        off = np.zeros((many, size + 1, span))
+        for own in kinds.old[single.kind].T:
+            off[every, np.where(own >= 0, own, size)] += after - before
+        at = np.where(single.source >= 0, kinds.groups + single.source, size)
+        off[every, at] -= before
+        off[every, at, single.value] += 1.0
+        at = np.where(single.target >= 0, kinds.groups + single.target, size)
+        off[every, at] += after
+        off[every, at, single.value] -= 1.0
+        change = np.zeros_like(off)
+        change[:, :size] = -(off[:, :size].reshape(many, -1) @ belief.inverse).reshape(many, size, span)
+        bound = kinds.bound[single.kind][:, None]
+        alone = np.maximum(after - bound, 0.0).sum(axis=1) - np.maximum(before - bound, 0.0).sum(axis=1)
+        return np.clip(change, -5.0, 5.0), alone
+
+    def readmitted(self, proposal: Proposal) -> Proposal:
+        """The proposal with all records back, at random, in groups that have their values where there are some."""
+        group, live = proposal.group.copy(), np.unique(proposal.group[proposal.group >= 0])
+        for row in self.generator.permutation(np.flatnonzero(group < 0)).tolist():
+            has = np.unique(group[(group >= 0) & (self.value == self.value[row])])
+            group[row] = self.generator.choice(has if has.size else live)
+        return replace(proposal, group=group)

@@ -1,0 +1,145 @@
+"""The price of a guarded release is lowered: beliefs as inference has them, states within limit and criteria."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from showthrough import FrequencyLDiversity, KAnonymity, Policy, anonymize
+from showthrough.anonymizers.table import Shape, prepare
+from showthrough.republishing.beliefs import Kinds, believed, shown_by
+from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import MOST_HELD, Proposal
+from showthrough.republishing.standing import Standing
+from showthrough.republishing.tied import joint, tied_proposal
+from showthrough.republishing.tuning import Tuning
+from tests.republishing.test_carried import SLACK, leaking, over
+from tests.republishing.test_guarded import ROLES
+
+SEEDS = (3, 4, 5)
+
+
+def settled(seed, l=2, base="mondrian"):
+    """A past, its posterior and what the search knows of it."""
+    history, table, criteria = leaking(seed, l, base)
+    read = prepare(table, shape=Shape(), **ROLES)
+    past, before = Past.of(read, history), joint(history)
+    standing = Standing.of(read, past, before)
+    return history, read, past, criteria, Kinds.of(past, standing, before, 1 / l)
+
+
+def drawn(past, seed, groups=3):
+    """Records in few groups, some held back, some counterfeits."""
+    random = np.random.default_rng(seed)
+    group = random.integers(-1, groups, past.value.size).astype(np.int32)
+    fakes = random.integers(0, 2, (groups, past.values.len()))
+    at, value = np.nonzero(fakes)
+    return Proposal(group, at.astype(np.int32), value.astype(np.int32)), fakes
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("fakes_before", [False, True])
+def test_beliefs_are_those_of_a_full_inference(seed, fakes_before):
+    history, table, past, _, kinds = settled(seed)
+    if fakes_before:  # a second release with counterfeits is part of the past
+        first = tied_proposal(table, past, drawn(past, seed + 100)[0], name="F")
+        history = [*history, first]
+        past, before = Past.of(table, history), joint(history)
+        kinds = Kinds.of(past, Standing.of(table, past, before), before, 0.5)
+    proposal, fakes = drawn(past, seed)
+    found = believed(kinds, *shown_by(kinds, proposal.group.astype(np.int64), past.value.astype(np.int64), fakes))
+    assert found.solved
+    post = joint([*history, tied_proposal(table, past, proposal)])
+    told = {(i, v): p for i, v, p in post.to_frame().select("id", "value", "p").iter_rows()}
+    row = {(int(k), int(g)): r for k, g, r in zip(found.kind, found.group, found.rows, strict=True)}
+    ids, values = table.frame["id"].to_list(), past.values.to_list()
+    for k, own in enumerate(ids):
+        if proposal.group[k] < 0 and kinds.of_row[k] == kinds.newcomer:
+            continue
+        mine = row[int(kinds.of_row[k]), int(proposal.group[k])]
+        assert [told.get((own, v), 0.0) for v in values] == pytest.approx(mine.tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_guesses_of_small_changes_point_the_right_way(seed):
+    *_, past, _, kinds = settled(seed)
+    proposal, fakes = drawn(past, seed)
+    group, value = proposal.group.astype(np.int64), past.value.astype(np.int64)
+    before = believed(kinds, *shown_by(kinds, group, value, fakes))
+    more = fakes.copy()
+    more[0, 0] += 1
+    after = believed(kinds, *shown_by(kinds, group, value, more), before.multiplier)
+    again = believed(kinds, *shown_by(kinds, group, value, more))
+    assert after.solved
+    assert after.rows == pytest.approx(again.rows, abs=1e-6)
+    exact = (after.multiplier - before.multiplier)[None]
+    same = before.kind.size == after.kind.size and (before.kind == after.kind).all()
+    if same and (before.counts > 0).all():
+        assert before.guessed(exact)[0] == pytest.approx(after.over - _beyond_of_the_new(after, before), abs=1e-6)
+
+
+def _beyond_of_the_new(after, before):
+    """What only the weight of the new counterfeit adds: its bound is 1, so nothing."""
+    beyond = np.maximum(after.rows - after.kinds.bound[after.kind][:, None], 0.0).sum(axis=1)
+    return float((after.weight - before.weight) @ beyond)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_states_keep_the_criteria_the_price_and_what_may_be_held_back(seed):
+    history, table, past, _, kinds = settled(seed)
+    seen = []
+
+    def fits(proposal):
+        seen.append(proposal)
+        real = np.bincount(proposal.group[proposal.group >= 0])
+        return bool((real >= 3).all())
+
+    most = int(MOST_HELD * past.value.size)
+    tuning = Tuning(kinds, past.value.astype(np.int64), fits, lambda: len(seen) > 400, SLACK / 2, most, _random(seed))
+    start = tuning.state(Proposal(np.zeros(past.value.size, dtype=np.int32)))
+    found = tuning.lowered(start, 6)
+    if found is None:
+        return
+    proposal = found.proposal()
+    assert proposal.price <= 6
+    assert proposal.held <= most
+    assert (np.bincount(proposal.group[proposal.group >= 0]) >= 3).all()
+    exposed = over(history, 0.5)
+    assert over([*history, tied_proposal(table, past, proposal)], 0.5) <= exposed
+
+
+def _random(seed):
+    return np.random.default_rng(seed)
+
+
+def test_where_too_much_was_withheld_little_is():
+    """Two old groups of which some have left: 37 of 43 records were withheld, two suffice."""
+    criteria = [KAnonymity(3), FrequencyLDiversity(3)]
+    tables = _two_large_groups()
+    roles = {"id": "pid", "sensitive": "value", "quasi": ["age", "zip"]}
+    history = [
+        anonymize(t, method="mondrian", criteria=criteria, output="bucketized", name=f"R{k}", seed=1029, **roles)
+        for k, t in enumerate(tables[:2], start=1)
+    ]
+    made = anonymize(
+        tables[2], method="mondrian", strategy="guarded", criteria=criteria, history=history, output="bucketized",
+        policy=Policy(max_posterior=1 / 3, integral="no"), hold_back=True, exposed="accept", seed=1029, name="R3",
+        **roles,
+    )  # fmt: skip
+    assert made.made.suppressed <= MOST_HELD * tables[2].height
+    assert over([*history, made], 1 / 3) <= over(history, 1 / 3)
+    assert any("lowered to" in remark.words for remark in made.made.remarks)
+
+
+def _two_large_groups():
+    random = np.random.default_rng(1029)
+    random.integers(2), random.integers(2, 4)
+    value, age = random.integers(0, 5, 60), random.integers(20, 60, 60)
+    area, inside = random.integers(0, 6, 60), random.random(60) < 0.6
+    found = []
+    for _ in range(3):
+        here = np.flatnonzero(inside)
+        columns = {"pid": [f"p{i}" for i in here], "age": age[here], "zip": [f"z{a}" for a in area[here]]}
+        found.append(pl.DataFrame({**columns, "value": [f"v{v}" for v in value[here]]}))
+        change = random.random(60) < 0.3
+        inside = np.where(change, random.random(60) < 0.6, inside)
+    return found
