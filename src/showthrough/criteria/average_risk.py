@@ -29,6 +29,7 @@ class _OfWhole(Criterion):
     most: float
     more_is_better: ClassVar[bool] = False
     needs_values: ClassVar[bool] = False
+    of_groups: ClassVar[bool] = False
 
     def level(self, counts: GroupCounts) -> Reals:
         """The risk of a record of the group."""

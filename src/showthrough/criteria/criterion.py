@@ -64,6 +64,8 @@ class Criterion(ABC):
     more_is_better: ClassVar[bool] = True
     """Whether a larger level protects more, as k does, or less, as t does."""
     needs_values: ClassVar[bool] = True
+    of_groups: ClassVar[bool] = True
+    """Whether each group is judged by itself, beside the counts of the whole table."""
 
     @abstractmethod
     def says(self, level: float) -> str:

@@ -29,6 +29,7 @@ _NEAR = 1e-3  # where no more than this of a count is missed after all steps, th
 _RIDGE = 1e-9
 _FAR = 40.0
 _HALVINGS = 6
+_STALE = 5  # steps without progress after which no more are made: multipliers run away where no rows meet the counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,12 +198,16 @@ def believed(kinds: Kinds, many: Reals, counts: Reals, begin: Reals | None = Non
     dual = _Dual(
         kinds.base[kind] * shown, many[kind, at], _blocks(kinds, kind, group, counts.shape[0]), _target(kinds, counts)
     )
-    x = np.zeros((size + 1, span)) if begin is None else begin
+    x = np.zeros((size + 1, span)) if begin is None else begin - begin.mean(axis=1, keepdims=True)
     if (dual.base.sum(axis=1) <= 0).any():
         return Belief(kinds, many, counts, x, kind, group, dual.base, False)
     value, rows, off = dual.at(x)
+    least, stale = np.inf, 0
     for _ in range(_STEPS):
-        if np.abs(off).max() < _EXACT:
+        missed = float(np.abs(off).max())
+        stale = 0 if missed < 0.9 * least else stale + 1
+        least = min(least, missed)
+        if missed < _EXACT or stale == _STALE:
             break
         step = np.zeros_like(x)
         matrix = _matrix(dual.blocks, rows, dual.weight, size)

@@ -11,6 +11,7 @@ import numpy as np
 
 from showthrough.policy.judging import SLACK
 from showthrough.republishing.beliefs import Kinds
+from showthrough.republishing.group_judging import GroupJudging
 from showthrough.republishing.least_price import least_price
 from showthrough.republishing.nudging import Kin
 from showthrough.republishing.proposal import MOST_HELD, Proposal
@@ -18,6 +19,7 @@ from showthrough.republishing.repairs import merge
 from showthrough.republishing.search import Search
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.tuning import Tuned, Tuning
+from showthrough.table.arrays import Ints
 
 LARGEST = 400  # multipliers up to which Newton's matrix is inverted again and again
 STEPS = 500
@@ -58,6 +60,8 @@ class Lowering:
         past = self.search.guard.past
         if self.search.guard.policy.max_posterior is None or past.known:
             return False
+        if past.values.len() * self.limit < 1:  # whoever is new would be over it in any group
+            return False
         old = sum(r.labels.len() for r in past.history)
         new = self.search.guard.table.rows // max(self.search.guard.m, 1)
         return (old + new) * past.values.len() <= LARGEST
@@ -83,9 +87,13 @@ class Lowering:
         seconds = min(30.0, SHARE * search.guard.seconds)
         return least_price(search.guard.past, self.standing, kin, self.limit, seconds=seconds) or 0
 
-    def _fits(self, proposal: Proposal) -> bool:
+    @cached_property
+    def _judging(self) -> GroupJudging:
+        return GroupJudging(self.search.guard.past, self.search.guard.criteria)
+
+    def _fits(self, shown: Ints, real: Ints, asked: Ints) -> bool:
         self.search.guard.progress.check()
-        return not self.search.drafts.failing(proposal, self.search.guard.criteria).any()
+        return self._judging.fits(shown, real, asked.tolist())
 
     def run(self, proposals: list[Proposal]) -> Iterator[Proposal]:
         """Proposals that keep the limit and the criteria, each cheaper than what was found before."""

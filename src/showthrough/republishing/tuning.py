@@ -37,12 +37,22 @@ class Tuned:
     fakes: Ints  # [groups, values]
     belief: Belief
 
-    @property
+    @cached_property
+    def shown(self) -> Ints:
+        """[groups, values] what is published, counterfeits included."""
+        return self.belief.counts.astype(np.int64)
+
+    @cached_property
+    def real(self) -> Ints:
+        """[groups] members who are no counterfeits."""
+        return np.bincount(self.group[self.group >= 0], minlength=self.fakes.shape[0])
+
+    @cached_property
     def held(self) -> int:
         """Records held back."""
         return int((self.group < 0).sum())
 
-    @property
+    @cached_property
     def price(self) -> int:
         """Counterfeits and records held back."""
         return int(self.fakes.sum()) + self.held
@@ -72,6 +82,11 @@ class Steps:
         """Some of them."""
         return Steps(self.kind[chosen], self.value[chosen], self.source[chosen], self.target[chosen], self.row[chosen])
 
+    @property
+    def ways(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Value, source, target and row of each."""
+        return self.value.tolist(), self.source.tolist(), self.target.tolist(), self.row.tolist()
+
     @cached_property
     def price(self) -> Ints:
         """[steps] what each adds to the price."""
@@ -87,11 +102,11 @@ class Steps:
 
 @dataclass(eq=False)
 class Tuning:
-    """The search for one table: ``fits`` says whether a state satisfies the criteria."""
+    """The search for one table: ``fits`` says whether some groups of a state satisfy the criteria."""
 
     kinds: Kinds
     value: Ints  # [rows]
-    fits: Callable[[Proposal], bool]
+    fits: Callable[[Ints, Ints, Ints], bool]  # counts [groups, values], real members [groups], the groups asked about
     enough: Callable[[], bool]
     slack: float
     most_held: int  # records that a release may hold back
@@ -159,21 +174,23 @@ class Tuning:
     def _after(self, now: Tuned, steps: Steps, begin: Reals) -> Tuned | None:
         """The state after some steps; None where they do not fit together or violate the criteria."""
         group, fakes = now.group.copy(), now.fakes.copy()
-        for value, source, target, row in zip(steps.value, steps.source, steps.target, steps.row, strict=True):
+        shown, real = now.shown.copy(), now.real.copy()
+        for value, source, target, row in zip(*steps.ways, strict=True):
+            for g, by in ((source, -1), (target, 1)):
+                if g >= 0:
+                    shown[g, value] += by
+                    (real if row >= 0 else fakes[:, value])[g] += by
             if row >= 0:
                 group[row] = target
-                continue
-            if source >= 0:
-                fakes[source, value] -= 1
-            if target >= 0:
-                fakes[target, value] += 1
-        if (fakes < 0).any() or not (group >= 0).any():
+        if (fakes < 0).any() or not real.any():
             return None
-        tried = Tuned(group, fakes, now.belief)
-        if not self.fits(tried.proposal()):
+        alone = real == 0
+        shown[alone], fakes[alone] = 0, 0
+        same = np.array_equal(shown.sum(axis=0), now.shown.sum(axis=0))
+        asked = np.unique(np.concatenate([steps.source, steps.target])) if same else np.arange(real.size)
+        if not self.fits(shown, real, asked[(asked >= 0) & (real[asked] > 0)]):
             return None
-        alone = np.bincount(group[group >= 0], minlength=fakes.shape[0]) == 0
-        after = self._solved(group, np.where(alone[:, None], 0, fakes), begin)
+        after = self._solved(group, fakes, begin)
         return after if after.belief.solved else None
 
     def _ranked(self, now: Tuned, price: int) -> Iterator[tuple[Steps, Reals]]:
@@ -229,18 +246,19 @@ class Tuning:
     def _pairs(self, now: Tuned, single: Steps, change: Reals, alone: Reals, price: int) -> tuple[Ints, Ints]:
         """The pairs of steps that promise most for who is near a bound, by what each does to first order."""
         near, shift = now.belief.shifts(change, _CLOSE)
-        far = now.belief.far(near)
+        far, weight = now.belief.far(near), now.belief.weight[near[0]]
         wanted = max(int(self._beyond(now.price, now.held, price)) - 1, 0)
+        paid, held = now.price + single.price, now.held + single.held
         firsts: list[Ints] = []
         seconds: list[Ints] = []
         scores: list[Reals] = []
         for k in range(single.kind.size - 1):
-            score = np.maximum(far + shift[k] + shift[k + 1 :], 0.0) @ now.belief.weight[near[0]]
+            beyond = self._beyond(paid[k + 1 :] + single.price[k], held[k + 1 :] + single.held[k], price) > wanted
+            if beyond.all():
+                continue
+            score = np.maximum(shift[k + 1 :] + (far + shift[k]), 0.0) @ weight
             score += alone[k] + alone[k + 1 :]
-            cost = now.price + single.price[k] + single.price[k + 1 :]
-            out = now.held + single.held[k] + single.held[k + 1 :]
-            score[(single.row[k] >= 0) & (single.row[k + 1 :] == single.row[k])] = np.inf
-            score[self._beyond(cost, out, price) > wanted] = np.inf
+            score[beyond | ((single.row[k] >= 0) & (single.row[k + 1 :] == single.row[k]))] = np.inf
             best = np.argpartition(score, min(_EACH, score.size - 1))[:_EACH]
             best = best[np.isfinite(score[best])]
             firsts.append(np.full(best.size, k))
