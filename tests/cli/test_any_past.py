@@ -121,3 +121,21 @@ def test_a_best_effort_ends_with_one_and_a_comparison_has_it():
     compared = run("publish", "t.csv", *options, "--dry-run")
     assert compared.code == 0
     assert "guarded" in compared.out
+
+
+def test_a_guard_against_readers_who_locate_persons():
+    ran = ["publish", "t.csv", *ROLES, "--method", "local-recoding", "--k", "3", "--frequency-l", "2"]
+    first = run(*ran, "--seed", "1", "-o", "G1")
+    assert first.code == 0, first.err
+    guard = ["--strategy", "guarded", "--max-posterior", "0.6", *FREE, "--history", "G1", "--kind", "generalized"]
+    done = run(*ran, "--seed", "2", *guard, "--readers", "located", "-o", "G2")
+    assert done.code == 0, done.err
+    assert "readers who locate persons by quasi-identifiers" in " ".join(done.out.split())
+    for options, words in (
+        ([*guard, "--readers", "all"], "readers is groups or located"),
+        (["--readers", "located"], "is for --strategy guarded"),
+        ([*guard, "--readers", "located", "--merge-overlaps"], "leave --merge-overlaps out"),
+    ):
+        refused = run(*ran, *options, "-o", "G3")
+        assert (refused.code, refused.out) == (2, "")
+        assert words in " ".join(refused.err.split())

@@ -37,9 +37,9 @@ FLAGS = [
     "--population-uniqueness",
     "--value-map", "--missing", "--spread", "--locate", "--changed", "--contradictions", "--bounds", "--method",
     "--suppress", "--coding", "--cells", "--strategy", "--max-posterior", "--max-gain", "--certain", "--integral",
-    "--repair", "--proximity", "--impossible", "--prefer", "--plan", "--name", "--format", "--seed", "--others",
-    "--suppressed", "--queries", "--whole-values", "--policy", "--over-posterior", "--min-anonymity", "--junit",
-    "--sarif", "--markdown", "--preset", "--history", "--ledger", "--key-file", "--wait", "--exception",
+    "--repair", "--proximity", "--impossible", "--prefer", "--readers", "--plan", "--name", "--format", "--seed",
+    "--others", "--suppressed", "--queries", "--whole-values", "--policy", "--over-posterior", "--min-anonymity",
+    "--junit", "--sarif", "--markdown", "--preset", "--history", "--ledger", "--key-file", "--wait", "--exception",
     "--until", "--why",
 ]  # fmt: skip
 BARE = [

@@ -4,14 +4,25 @@ import numpy as np
 import polars as pl
 import pytest
 
-from showthrough import FrequencyLDiversity, KAnonymity, Policy, anonymize
+from showthrough import (
+    AverageRisk,
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    KAnonymity,
+    Policy,
+    TCloseness,
+    anonymize,
+)
 from showthrough.anonymizers.table import Shape, prepare
+from showthrough.republishing import beliefs
 from showthrough.republishing.beliefs import Kinds, believed, shown_by
+from showthrough.republishing.drafts import Drafts
+from showthrough.republishing.group_judging import GroupJudging
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import MOST_HELD, Proposal
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.tied import joint, tied_proposal
-from showthrough.republishing.tuning import Tuning
+from showthrough.republishing.tuning import Steps, Tuning
 from tests.republishing.test_carried import SLACK, leaking, over
 from tests.republishing.test_guarded import ROLES
 
@@ -105,6 +116,61 @@ def test_states_keep_the_criteria_the_price_and_what_may_be_held_back(seed):
     assert (np.bincount(proposal.group[proposal.group >= 0]) >= 3).all()
     exposed = over(history, 0.5)
     assert over([*history, tied_proposal(table, past, proposal)], 0.5) <= exposed
+
+
+JUDGED = [
+    [KAnonymity(3), FrequencyLDiversity(2)],
+    [KAnonymity(2), TCloseness(0.45)],
+    [EntropyLDiversity(1.5), AverageRisk(0.12)],
+]
+
+
+@pytest.mark.parametrize("criteria", JUDGED, ids=lambda one: str(one[-1]))
+@pytest.mark.parametrize("seed", SEEDS)
+def test_groups_are_judged_as_drafts_are(seed, criteria):
+    _, table, past, *_ = settled(seed)
+    drafts, judging, random = Drafts(table, past, None), GroupJudging(past, criteria), np.random.default_rng(seed)
+    told = set()
+    for turn in range(60):
+        groups = int(random.integers(2, 7))
+        proposal, fakes = drawn(past, [seed, turn], groups)
+        kept = proposal.group >= 0
+        real = np.bincount(proposal.group[kept], minlength=groups)
+        if not real.all():
+            continue
+        shown = fakes.copy()
+        np.add.at(shown, (proposal.group[kept], past.value[kept]), 1)
+        failing = drafts.failing(proposal, criteria)
+        fits = judging.fits(shown, real, range(groups))
+        assert fits == (not failing.any())
+        assert judging.fits(shown, real, range(groups)) == fits  # remembered
+        told.add(fits)
+        if all(c.of_groups for c in criteria):
+            assert [judging.fits(shown, real, [g]) for g in range(groups)] == (~failing).tolist()
+    assert told == {True, False}
+
+
+def test_a_search_without_any_step_ends():
+    *_, past, _, kinds = settled(3)
+    tuning = Tuning(kinds, past.value.astype(np.int64), lambda *_: True, lambda: False, SLACK / 2, 0, _random(3))
+    start = tuning.state(Proposal(np.zeros(past.value.size, dtype=np.int32)))
+    nothing = Steps(*(np.empty(0, dtype=np.int64) for _ in range(5)))
+    tuning._singles = lambda _: nothing
+    assert tuning.within(start) or tuning.lowered(start, 0) is None
+    assert list(tuning._ranked(start, 0)) == []
+
+
+def test_beliefs_that_no_rows_meet_end_early(monkeypatch):
+    """Counts that contradict the past: multipliers run away, and that is noticed."""
+    *_, past, _, kinds = settled(4)
+    proposal, fakes = drawn(past, 4)
+    many, counts = shown_by(kinds, proposal.group.astype(np.int64), past.value.astype(np.int64), fakes)
+    counts[:, 0] += counts[:, 1:].sum(axis=1)
+    counts[:, 1:] = 0.0
+    made, matrix = [], beliefs._matrix
+    monkeypatch.setattr(beliefs, "_matrix", lambda *given: made.append(1) or matrix(*given))
+    assert not beliefs.believed(kinds, many, counts).solved
+    assert len(made) < 20
 
 
 def _random(seed):

@@ -4,6 +4,8 @@
 'Names are missing: name them with --quasi, or --missing value fills them.'
 >>> as_options("Give one with hierarchies={'zip': FILE}.", ["hierarchies"])
 'Give one with --hierarchy zip=FILE.'
+>>> as_options("This would do: policy=Policy(max_posterior=0.25).", ["policy"])
+'This would do: --max-posterior 0.25.'
 """
 
 from __future__ import annotations
@@ -50,7 +52,6 @@ _OTHERWISE = {
     'exposed="accept"': "--accept-exposed",
     "link=False": "--no-link",
     "in criteria=": "(--m-unique, --frequency-l, …)",
-    "policy=Policy(max_posterior=0.5)": "--max-posterior 0.5",
     "Posterior.locatability tells": "--dry-run tells",
     "Choose another folder.": "Choose another --folder.",
     "told by dp.compose": "told by showthrough dp account",
@@ -72,6 +73,7 @@ def as_options(message: str, parameters: Iterable[str]) -> str:
             message = message.replace(python, here)
     for name in named:
         flag = option(name)
+        message = re.sub(rf"\b{name}=Policy\((\w+)=([\d.]+)\)", lambda found: f"{option(found[1])} {found[2]}", message)
         message = re.sub(rf"\b{name}={{'([^']*)': (\w+)}}", rf"{flag} \1=\2", message)
         message = re.sub(rf"\b{name}={{'?([^':]*)'?: \((\d+), (\d+)\)}}", rf"{flag} \1=\2-\3", message)
         message = re.sub(rf'\b{name}="([^"]*)"', rf"{flag} \1", message)

@@ -169,6 +169,9 @@ def publish(
     prefer: Annotated[
         str, typer.Option(help="Guard: lasting groups (next releases stay possible), or useful.")
     ] = "lasting",
+    readers: Annotated[
+        str, typer.Option(help="Guard: readers know everybody's groups, or located: where persons fit (generalized).")
+    ] = "groups",
     merge_overlaps: Annotated[
         bool, typer.Option("--merge-overlaps", help="Generalized: merge groups that located persons fit.")
     ] = False,
@@ -281,6 +284,7 @@ def publish(
             "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
             "repair": repair, "hold_back": hold_back, "best_effort": best_effort,
             "exposed": "accept" if accept_exposed else "refuse", "changed": changed, "prefer": prefer,
+            "readers": readers,
             "merge_overlaps": merge_overlaps,
             "accept_violations": accept_violations, "epsilon": epsilon, "delta": delta, "mechanism": mechanism,
             "neighbours": neighbours, "domain": domains(domain), "marginals": marginals(marginal),

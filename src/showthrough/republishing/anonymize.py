@@ -19,7 +19,7 @@ from showthrough.anonymizers.plan import apply_plan, read_plan
 from showthrough.anonymizers.publication import made, publish, seen_groups, utility_of, verified
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Shape, Table, listed_names, prepare
-from showthrough.errors import CriterionError, InputError
+from showthrough.errors import CriterionError, InputError, ParameterError
 from showthrough.knowledge.statement import Statement
 from showthrough.progress import Progress
 from showthrough.register.register import Register
@@ -66,6 +66,7 @@ def anonymize(
     best_effort: bool = False,
     exposed: str = "refuse",
     prefer: str = "lasting",
+    readers: str = "groups",
     merge_overlaps: bool = False,
     publish_ids: bool = False,
     quasi_anyway: Sequence[str] = (),
@@ -108,7 +109,8 @@ def anonymize(
     releases put somebody over a limit already. The guard prefers "lasting" groups, whose values all
     differ, so that next releases stay possible; "useful" takes what loses least now. For generalized
     output ``made.notes`` tells how many persons exceed the limit for readers who locate them by
-    quasi-identifiers; ``merge_overlaps`` merges groups until none does.
+    quasi-identifiers; ``merge_overlaps`` merges groups until none does, and with ``readers`` "located" instead of
+    "groups" the guard keeps the policy for these readers alone.
 
     ``plan`` (a plan.json, the folder that holds it, or a mapping) recodes the table as an earlier release
     was; records that fit none of its cells and groups that fail a criterion are suppressed.
@@ -137,6 +139,8 @@ def anonymize(
     told = list(knowledge)
     if strategy != "guarded" and (told or prior is not None):
         raise InputError('knowledge and prior are of readers that strategy="guarded" is to stand; the others ask none.')
+    if strategy != "guarded" and readers != "groups":
+        raise ParameterError('readers is for strategy="guarded", which looks at them.', parameters=("strategy",))
     chosen = _method(method)
     if strategy in ("independent", "guarded"):
         _enforceable(chosen, criteria)
@@ -180,6 +184,7 @@ def anonymize(
             exposed=exposed,
             prefer=prefer,
             merge_overlaps=merge_overlaps,
+            readers=readers,
             accept=accept_violations,
             seconds=seconds,
             progress=tell,

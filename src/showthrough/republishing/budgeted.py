@@ -22,7 +22,8 @@ _DEFAULTS = {
     "output": None, "suppression_limit": 0, "shown": None, "weights": None, "limits": None, "levels": None,
     "objective": "loss", "cells": "tight", "passes": None, "accept_violations": False, "plan": None,
     "changed": "refuse", "repair": "report",
-    "hold_back": False, "best_effort": False, "exposed": "refuse", "prefer": "lasting", "merge_overlaps": False,
+    "hold_back": False, "best_effort": False, "exposed": "refuse", "prefer": "lasting", "readers": "groups",
+    "merge_overlaps": False,
     "publish_ids": False, "seconds": 600.0,
 }  # fmt: skip
 

@@ -26,14 +26,15 @@ from showthrough.policy.policy import Policy, Review
 from showthrough.release.release import Release
 from showthrough.republishing.brought_under import Settling
 from showthrough.republishing.carried import Carrying
+from showthrough.republishing.guard_terms import Guard
+from showthrough.republishing.located_guard import by_location
 from showthrough.republishing.lowering import Lowering
 from showthrough.republishing.people import refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import refused
-from showthrough.republishing.search import Acceptable, Guard, Search, started
+from showthrough.republishing.search import Acceptable, Search, started
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, guided
-from showthrough.republishing.tied import joint
 
 PLANNING = 0.3  # share of the time after which old groups go on as they are
 TURNS = 4  # starts that are settled, each by other small changes, while too much is withheld
@@ -58,8 +59,7 @@ class Guarded:
 def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     """Find a release that keeps the policy, or say who stands in the way."""
     deadline = time.monotonic() + guard.seconds
-    quiet, past = guard.progress.silent(), guard.past
-    before = joint(past.history, changed=past.choice, known=past.known, progress=quiet) if past.history else None
+    before = guard.read(guard.past.history) if guard.past.history else None
     search = Search(guard, before, _exposed(guard, before), deadline)
     done = _searched(search, base)
     if guard.best_effort and (done is None or done.proposal.cost[0]):
@@ -71,6 +71,20 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
 
 def _searched(search: Search, base: Proposal | None) -> Guarded | None:
     guard = search.guard
+    if guard.located is None:
+        _by_groups(search, base)
+    else:
+        by_location(search, base)
+    for one in sorted(search.found, key=lambda one: one.rank):
+        done = _final(search, one)
+        if done is not None:
+            return done
+    return None
+
+
+def _by_groups(search: Search, base: Proposal | None) -> None:
+    """Proposals that keep the policy for readers who know everybody's group."""
+    guard = search.guard
     whole = _whole(guard)
     lowered = _carried_on(search, [one for one in (base, whole) if one is not None])
     for name, start in (("m-invariance", whole), ("the proposal", base)):
@@ -79,11 +93,6 @@ def _searched(search: Search, base: Proposal | None) -> Guarded | None:
             continue
         guard.progress.stage(f"guarding {name}")
         search.repair(name, start.numbered(), ways=not lowered)
-    for one in sorted(search.found, key=lambda one: one.rank):
-        done = _final(search, one)
-        if done is not None:
-            return done
-    return None
 
 
 def _carried_on(search: Search, others: list[Proposal]) -> bool:
@@ -181,8 +190,7 @@ def _final(search: Search, one: Acceptable, *, strict: bool = True) -> Guarded |
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)
     guard.progress.stage("final inference")
-    quiet = guard.progress.silent()
-    posterior = joint([*guard.past.history, release], changed=guard.past.choice, known=guard.past.known, progress=quiet)
+    posterior = guard.read([*guard.past.history, release])
     review = guard.policy.review(posterior, before, exposed=exposed)
     if strict and (not review.holds or review.unsettled):
         search.last = review

@@ -8,6 +8,7 @@ share values, and those become likelier than 1/m. Merging the groups that such a
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
@@ -101,32 +102,68 @@ def located_view(
     Readers know who is in a release. Of persons who are not in the table any more, they know nothing.
     Beyond ``most`` pairs of a person and a group that it fits nothing is inferred.
     """
-    names = names_of(releases)
-    membership, pairs = {}, 0
-    for name, release in zip(names, releases, strict=True):
-        if release.roles.id is None:
-            membership[name] = _fitting(table, release)
-            pairs += membership[name].height
+    membership = _memberships(table, releases)
+    pairs = sum(fitting.height for fitting in membership.values())
     if most is not None and pairs > most:
         reason = f"persons and the groups they fit make {pairs} pairs, more than {most}: audit it with a register."
         return LocatedView(limit, 0, table.rows, reason)
     try:
-        post = required(
-            infer(
-                releases,
-                **(past.known if past else {}),
-                membership=membership,
-                changed=past.choice if past else "refuse",
-                contradictions="refuse",
-                seconds=seconds,
-                progress=progress,
-            )
-        )
+        post = _read(releases, membership, past, seconds, progress)
     except (InputError, NotConvergedError) as problem:
         return LocatedView(limit, 0, table.rows, problem.shareable)
     ids = post.ids.cast(pl.String)
     ids = ids.filter(pl.Series(over(post, limit)) & ids.is_in(table.frame[table.id or ""].cast(pl.String).implode()))
     return LocatedView(limit, ids.len(), table.rows, posterior=post, exceeding=ids)
+
+
+@dataclass(eq=False)
+class LocatedReader:
+    """Reads releases with the quasi-identifiers of a table; what was read last is remembered.
+
+    Past ``end`` (as `time.monotonic` tells it) there is ``least`` time for whatever has to be read still.
+    """
+
+    table: Table
+    past: Past
+    end: float
+    progress: Progress
+    least: float = LOOKING
+    last: tuple[tuple[str, ...], Posterior] | None = None
+
+    def __call__(self, releases: Sequence[Release]) -> Posterior:
+        """The posterior; an error where there is none for everybody."""
+        asked = tuple(release.fingerprint() for release in releases)
+        if self.last is None or self.last[0] != asked:
+            seconds = max(self.least, self.end - time.monotonic())
+            membership = _memberships(self.table, releases)
+            self.last = asked, _read(releases, membership, self.past, seconds, self.progress)
+        return self.last[1]
+
+
+def _memberships(table: Table, releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
+    """(id, group) by release, of those that name nobody: who fits where."""
+    names = names_of(releases)
+    return {n: _fitting(table, r) for n, r in zip(names, releases, strict=True) if r.roles.id is None}
+
+
+def _read(
+    releases: Sequence[Release],
+    membership: dict[str, pl.DataFrame],
+    past: Past | None,
+    seconds: float,
+    progress: Progress | None,
+) -> Posterior:
+    return required(
+        infer(
+            releases,
+            **(past.known if past else {}),
+            membership=membership,
+            changed=past.choice if past else "refuse",
+            contradictions="refuse",
+            seconds=seconds,
+            progress=progress,
+        )
+    )
 
 
 def _fitting(table: Table, release: Release) -> pl.DataFrame:

@@ -34,9 +34,8 @@ def refused(search: Search, held: int | None) -> PolicyError:
     if leaks.len():
         here = guard.table.frame[guard.table.id or ""].cast(pl.String)
         there = int(leaks.is_in(here.implode()).sum())
-        parts.append(
-            f"The nearest attempt leaves {people(leaks.len())} over a limit; {there} of them {are(there)} in the table."
-        )
+        among = f"{there or 'none'} of them {are(there)} in the table"
+        parts.append(f"The nearest attempt leaves {people(leaks.len())} over a limit; {among}.")
     limit = _weaker(search)
     ways = [] if held is None else [f"hold_back=True (with {number_of(held, 'record')} held back)"]
     ways += [] if limit is None else [f"policy=Policy(max_posterior={limit:g})"]

@@ -17,21 +17,28 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import FrequencyLDiversity
 from showthrough.criteria.m_uniqueness import MUniqueness
-from showthrough.errors import CriterionError, InputError
+from showthrough.errors import CriterionError, InputError, ParameterError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Policy, Review, limits_of
 from showthrough.progress import Progress
 from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
+from showthrough.republishing.guard_terms import Guard
 from showthrough.republishing.guarded import Guarded, guarded
 from showthrough.republishing.least_price import least_price
-from showthrough.republishing.located_view import LOOKING, MOST, LocatedView, located_view, without_overlaps
+from showthrough.republishing.located_view import (
+    LOOKING,
+    MOST,
+    LocatedReader,
+    LocatedView,
+    located_view,
+    without_overlaps,
+)
 from showthrough.republishing.nudging import Kin
 from showthrough.republishing.past import Past
 from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal, release_of
-from showthrough.republishing.search import Guard
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, departed, guided, spent, values_per_group, values_wanted
 from showthrough.republishing.tied import joint, tied_proposal
@@ -56,6 +63,7 @@ class Choices:
     seconds: float
     progress: Progress
     merge_overlaps: bool = False
+    readers: str = "groups"  # or "located": whom a guard looks at
     prefer: str = "lasting"
     best_effort: bool = False
     accept: bool = False  # return a release that violates a criterion
@@ -69,6 +77,7 @@ def republish(table: Table, choices: Choices, base: Callable[[], Groups], *, beg
     cells = KINDS[choices.kind].shows is Shows.CELLS
     if choices.merge_overlaps and (not cells or choices.strategy == "history-guided"):
         raise InputError("merge_overlaps is for generalized output of m-invariance or guarded.")
+    _refuse_readers(choices, cells=cells)
     past = Past.of(table, choices.history, changed=choices.changed, known=choices.known)
     parameters = {"strategy": choices.strategy, "criteria": [str(c) for c in choices.criteria]}
 
@@ -107,12 +116,12 @@ class _Making:
         told += [_step(step, len(list(same))) for step, same in groupby(outcome.steps)]
         told.append(_verdict(outcome))
         told += [self.tried(persons, one) for persons, one in outcome.front]
-        told += self.least(outcome)
+        told += self.least(outcome) if self.choices.readers == "groups" else [_LOCATED]
         if not outcome.review.conclusive:
             words = "Inconclusive: {undecided:pair is|pairs are} undecided over whole values."
             told.append(Remark.of("inconclusive", words, undecided=outcome.review.undecided))
         limit = limits_of(self.choices.policy).max_posterior
-        if limit is not None:
+        if limit is not None and self.choices.readers == "groups":
             proposal, release, more = self.seen_by_readers(
                 proposal, release, limit, lambda one: self.keeps(one, outcome)
             )
@@ -275,6 +284,26 @@ class _Making:
         return replace(release, made=made)
 
 
+_LOCATED = Remark(
+    "readers", "The guard looked at readers who locate persons by quasi-identifiers; whoever knows groups may be surer."
+)
+
+
+def _refuse_readers(choices: Choices, *, cells: bool) -> None:
+    """Readers who locate persons are for a guard of what is generalized."""
+    if choices.readers not in ("groups", "located"):
+        raise ParameterError(f"readers is groups or located, not {choices.readers!r}.", parameters=("readers",))
+    if choices.readers == "groups":
+        return
+    if not cells:
+        raise ParameterError('readers="located" is for generalized output.', parameters=("readers",))
+    if choices.merge_overlaps:
+        raise ParameterError(
+            'readers="located" judges every attempt for readers who locate persons: leave merge_overlaps=True out.',
+            parameters=("readers", "merge_overlaps"),
+        )
+
+
 def _step(step: Remark, times: int) -> Remark:
     again = " ({times} times)" if times > 1 else ""
     return Remark.of(f"guard {step.kind}", f"Guard: {step.words}{again}.", **step.figures, times=times)
@@ -322,7 +351,12 @@ def _guard(table: Table, past: Past, choices: Choices, publish: Callable[[Propos
         exposed=choices.exposed,
         prefer=choices.prefer,
         progress=choices.progress,
+        located=None if choices.readers == "groups" else _located(table, past, choices),
     )
+
+
+def _located(table: Table, past: Past, choices: Choices) -> LocatedReader:
+    return LocatedReader(table, past, time.monotonic() + choices.seconds, choices.progress.silent())
 
 
 def _proposed(base: Callable[[], Groups]) -> Proposal | None:

@@ -3,54 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
-from showthrough.anonymizers.table import Table
 from showthrough.errors import ContradictionError, NotConvergedError
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.policy import Policy, Review
-from showthrough.progress import Progress
-from showthrough.release.release import Release
+from showthrough.policy.policy import Review
 from showthrough.republishing.drafts import Drafts
-from showthrough.republishing.past import Past
+from showthrough.republishing.guard_terms import Guard
 from showthrough.republishing.people import People, over_by_sets
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.table.arrays import Flags, Ints
 
-Publish = Callable[[Proposal], Release]
 ROUNDS = 24
 SINGLY = 20  # persons over a limit up to which single changes are tried
 TRIALS = 60  # of those, at a time
 SMALL = 2000  # records up to which the posterior itself is asked always
 FEW = 0.2  # share of the records in leaking groups up to which merging is tried although there is a release already
-
-
-@dataclass(frozen=True)
-class Guard:
-    """What the search works with."""
-
-    table: Table
-    past: Past
-    policy: Policy
-    m: int
-    publish: Publish
-    seed: int
-    seconds: float
-    criteria: Sequence[Any] = ()
-    hold_back: bool = True
-    best_effort: bool = False  # where the policy cannot be kept, come as near as possible
-    exposed: str = "refuse"  # or "accept": persons whom earlier releases expose do not count
-    prefer: str = "lasting"  # or "useful": whatever loses least now
-    progress: Progress = field(default_factory=Progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +159,19 @@ class Search:
     def by_merging(self, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, Remark]]:
         """Leaking groups join their neighbours, again and again, at worst until one group is left."""
         for _ in range(ROUNDS):
-            self.tried["merging groups"] = None
-            leaking = np.unique(proposal.group[self.touched(proposal, over)])
-            better = merge(self.guard.table, self.guard.past, proposal, leaking)
+            better = self.merged(proposal, over)
             if better is None:
                 return
-            proposal = better
-            words = f"merged {{groups}} group{'' if leaking.size == 1 else 's'} with neighbours"
-            yield proposal, Remark.of("merged", words, groups=leaking.size)
-            over = self.over(proposal)
+            yield better
+            proposal, over = better[0], self.over(better[0])
+
+    def merged(self, proposal: Proposal, over: People) -> tuple[Proposal, Remark] | None:
+        """Leaking groups join their neighbours; None where one is left."""
+        self.tried["merging groups"] = None
+        leaking = np.unique(proposal.group[self.touched(proposal, over)])
+        better = merge(self.guard.table, self.guard.past, proposal, leaking)
+        words = f"merged {{groups}} group{'' if leaking.size == 1 else 's'} with neighbours"
+        return None if better is None else (better, Remark.of("merged", words, groups=leaking.size))
 
     def by_regrouping(self, name: str, proposal: Proposal, over: People) -> Iterator[tuple[Proposal, Remark]]:
         """Leaking groups take the values of earlier groups; then records are withheld."""
@@ -209,16 +189,23 @@ class Search:
                 words = "regrouped {records:record|records} by the values of their last groups"
                 step = Remark.of("regrouped", words, records=touched.sum())
             if better is None:
-                rows = self.rows_of(over) & (proposal.group >= 0)
-                rows = rows if rows.any() else touched  # those over a limit have left: their former neighbours
-                if not guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
+                held = self.withheld(proposal, over)
+                if held is None:
                     return
-                self.tried["withholding records"] = None
-                better = without(guard.past, proposal, rows)
-                step = Remark.of("withheld", "withheld {records:record|records}", records=rows.sum())
+                better, step = held
             proposal = better
             yield proposal, step
             over = self.over(proposal)
+
+    def withheld(self, proposal: Proposal, over: People) -> tuple[Proposal, Remark] | None:
+        """The proposal without the records of persons over a limit, if that is allowed and leaves somebody."""
+        rows = self.rows_of(over) & (proposal.group >= 0)
+        rows = rows if rows.any() else self.touched(proposal, over)  # they have left: their former neighbours
+        if not self.guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
+            return None
+        self.tried["withholding records"] = None
+        words = "withheld {records:record|records}"
+        return without(self.guard.past, proposal, rows), Remark.of("withheld", words, records=rows.sum())
 
     def keep(self, proposal: Proposal, steps: tuple[Remark, ...]) -> None:
         """Remember a proposal that keeps the policy, in the form that satisfies the criteria."""
@@ -318,7 +305,8 @@ class Search:
         """
         guard, before = self.guard, self.before
         limit = guard.policy.max_posterior
-        if limit is not None and guard.past.choice != "split" and guard.table.rows > SMALL:
+        by_groups = guard.located is None and guard.past.choice != "split"
+        if limit is not None and by_groups and guard.table.rows > SMALL:
             by_sets = over_by_sets(guard.table, guard.past, proposal, before, limit=limit).without(self.exposed)
             if by_sets.any():
                 return by_sets
@@ -341,6 +329,8 @@ class Search:
     def posterior(self, proposal: Proposal) -> Posterior | None:
         """What a reader would believe; None where the proposal contradicts the history or no answer was found."""
         try:
+            if self.guard.located is not None:
+                return self.guard.read([*self.guard.past.history, self.guard.publish(proposal)])
             return self.drafts.posterior(proposal)
         except (ContradictionError, NotConvergedError) as problem:
             self.contradicted |= isinstance(problem, ContradictionError)

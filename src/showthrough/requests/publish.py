@@ -104,6 +104,7 @@ class PublishRequest(Entries):
     exposed: Literal["refuse", "accept"] = "refuse"
     changed: Literal["refuse", "split"] = "refuse"
     prefer: Literal["lasting", "useful"] = "lasting"
+    readers: str = "groups"
     merge_overlaps: bool = False
     publish_ids: bool = False
     quasi_anyway: tuple[str, ...] = ()
@@ -191,8 +192,9 @@ class PublishRequest(Entries):
 
 _AS_THEY_ARE = (
     "method", "id", "others", "quasi", "output", "suppression_limit", "missing", "objective", "cells", "passes",
-    "plan", "repair", "hold_back", "best_effort", "exposed", "changed", "prefer", "merge_overlaps", "publish_ids",
-    "quasi_anyway", "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds", "seed",
+    "plan", "repair", "hold_back", "best_effort", "exposed", "changed", "prefer", "readers", "merge_overlaps",
+    "publish_ids", "quasi_anyway", "accept_violations", "epsilon", "delta", "mechanism", "neighbours", "seconds",
+    "seed",
 )  # fmt: skip
 
 

@@ -56,6 +56,7 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
                 "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
             )
         known = known_from(request.knowledge, request.prior) if strategy == "guarded" else {}
+        arguments["readers"] = request.readers if strategy == "guarded" else "groups"
         more = {**arguments, **known, "history": history, "progress": tell.silent(), "policy": policy}
         try:
             return anonymize(table, strategy=strategy, **more)

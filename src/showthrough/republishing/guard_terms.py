@@ -1,0 +1,46 @@
+"""What a guard works with: the table, its past, the policy, and who reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from showthrough.anonymizers.table import Table
+from showthrough.inference.posterior import Posterior
+from showthrough.policy.policy import Policy
+from showthrough.progress import Progress
+from showthrough.release.release import Release
+from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.tied import joint
+
+Publish = Callable[[Proposal], Release]
+ReadBy = Callable[[Sequence[Release]], Posterior]
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What the search works with."""
+
+    table: Table
+    past: Past
+    policy: Policy
+    m: int
+    publish: Publish
+    seed: int
+    seconds: float
+    criteria: Sequence[Any] = ()
+    hold_back: bool = True
+    best_effort: bool = False  # where the policy cannot be kept, come as near as possible
+    exposed: str = "refuse"  # or "accept": persons whom earlier releases expose do not count
+    prefer: str = "lasting"  # or "useful": whatever loses least now
+    progress: Progress = field(default_factory=Progress)
+    located: ReadBy | None = None  # readers locate persons by quasi-identifiers; None: they know everybody's group
+
+    def read(self, releases: Sequence[Release]) -> Posterior:
+        """What readers learn from releases."""
+        if self.located is not None:
+            return self.located(releases)
+        past, quiet = self.past, self.progress.silent()
+        return joint(releases, changed=past.choice, known=past.known, progress=quiet)

@@ -1,0 +1,148 @@
+"""The guard against readers who locate persons: judged by `infer` with candidates that are counted here."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from showthrough import FrequencyLDiversity, KAnonymity, Policy, anonymize, infer
+from showthrough.anonymizers.table import Shape, prepare
+from showthrough.errors import InputError, PolicyError
+from showthrough.republishing.drafts import Drafts
+from showthrough.republishing.kept_cells import kept_cells
+from showthrough.republishing.past import Past
+from showthrough.republishing.strategies import slots
+from tests.republishing.changing import raw_tables
+from tests.republishing.test_guarded import MANY, ROLES, SEEDS
+
+SLACK = 2e-5
+CRITERIA = [KAnonymity(3), FrequencyLDiversity(2)]
+GIVEN = {"method": "local-recoding", "criteria": CRITERIA, "output": "generalized", **ROLES}
+
+
+def series(seed, turnover=0.3, releases=2):
+    """Generalized releases without a look at each other, and all tables."""
+    tables = list(raw_tables(seed, persons=60, values=6, releases=releases + 1, turnover=turnover))
+    made = [anonymize(t, name=f"R{k}", seed=seed % 1000, **GIVEN) for k, t in enumerate(tables[:releases], start=1)]
+    return made, tables
+
+
+def guarded(history, table, limit, **more):
+    return anonymize(
+        table, name="R9", history=history,
+        **{
+            "policy": Policy(max_posterior=limit, integral="no"), "strategy": "guarded", "exposed": "accept",
+            "readers": "located", "seed": 1, "seconds": 60, **GIVEN, **more,
+        },
+    )  # fmt: skip
+
+
+def located(releases, tables, limit):
+    """Whom a reader is surer of than the limit who sees where everybody of the newest table fits."""
+    newest = tables[-1]
+    membership = {}
+    for release, table in zip(releases, tables, strict=True):
+        here = set(table["id"]) & set(newest["id"]) & set(release.groups()["id"])
+        cells = _cells(release, table)
+        people = newest.filter(pl.col("id").is_in(list(here)))
+        rows = [
+            (i, g)
+            for i, age, area in people.select("id", "age", "zip").iter_rows()
+            for g, (low, high, areas) in cells.items()
+            if low <= age <= high and area in areas
+        ]
+        membership[release.name] = pl.DataFrame(rows, schema=["id", "group"], orient="row")
+    post = infer(releases, membership=membership)
+    assert post.certificate.status.certain
+    return set(post.ids.filter(pl.Series(post.largest() > limit + SLACK)))
+
+
+def _cells(release, table):
+    """Lowest and highest age and the areas of each group's members: ranges and sets are tight."""
+    joined = release.groups().join(table, on="id")
+    told = joined.group_by("group").agg(pl.col("age").min(), pl.col("age").max().alias("high"), pl.col("zip"))
+    return {g: (low, high, set(areas)) for g, low, high, areas in told.iter_rows()}
+
+
+@settings(max_examples=4 * MANY, deadline=None)
+@given(SEEDS, st.sampled_from([0.5, 0.6, 0.7]), st.sampled_from([0.0, 0.1, 0.3]), st.booleans())
+def test_nobody_else_is_over_the_limit_for_readers_who_locate(seed, limit, turnover, hold_back):
+    try:
+        history, tables = series(seed, turnover)
+    except InputError:
+        return
+    try:
+        release = guarded(history, tables[2], limit, hold_back=hold_back)
+    except (PolicyError, InputError):
+        return
+    exposed = set(release.made.exposed)
+    assert located([*history, release], tables, limit) <= exposed
+    for _, counts in release.counts().group_by("group"):
+        assert counts["n"].max() * 2 <= counts["n"].sum()
+    real = release.groups()["group"].value_counts()
+    assert real["count"].min() >= 3
+    assert hold_back or not release.made.suppressed
+
+
+def test_a_best_effort_counts_who_is_over():
+    history, tables = series(5)
+    release = guarded(history, tables[2], 0.34, hold_back=True, best_effort=True)
+    over = located([*history, release], tables, 0.34) - set(release.made.exposed)
+    told = [r.figures["over"] for r in release.made.remarks if r.kind == "verdict" and "over" in r.figures]
+    assert told == ([len(over)] if over else [])
+
+
+def test_the_same_seed_the_same_release():
+    history, tables = series(11, 0.1)
+    one, other = (guarded(history, tables[2], 0.7, hold_back=True, best_effort=True) for _ in range(2))
+    assert one.fingerprint() == other.fingerprint()
+    assert one.groups().equals(other.groups())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_last_groups_go_on_and_slots_are_filled_by_their_values(seed):
+    history, tables = series(seed)
+    table = prepare(tables[2], shape=Shape(), **ROLES)
+    past = Past.of(table, history)
+    proposal = kept_cells(table, past, Drafts(table, past, None), ())
+    assert (proposal.group >= 0).all()
+    assert not proposal.counterfeits
+    stayed = past.last_group >= 0
+    pairs = {(int(a), int(b)) for a, b in zip(past.last_group[stayed], proposal.group[stayed], strict=True)}
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})  # nobody who stays leaves the group
+    now = dict(pairs)
+    slot_group, slot_value = slots(past)
+    for value in np.unique(past.value[~stayed]):
+        free = [
+            now[g] for g, v in zip(slot_group.tolist(), slot_value.tolist(), strict=True) if v == value and g in now
+        ]
+        came = proposal.group[~stayed & (past.value == value)].tolist()
+        filled = sum(min(free.count(g), came.count(g)) for g in set(free))
+        assert filled == min(len(free), len(came))
+
+
+def test_groups_that_fail_a_criterion_join_others():
+    history, tables = series(3)
+    table = prepare(tables[2], shape=Shape(), **ROLES)
+    past = Past.of(table, history)
+    drafts = Drafts(table, past, None)
+    proposal = kept_cells(table, past, drafts, (KAnonymity(8), FrequencyLDiversity(3)))
+    assert np.bincount(proposal.group).min() >= 8
+    assert kept_cells(table, past, drafts, (KAnonymity(10_000),)) is None
+    assert kept_cells(table, Past.of(table, []), drafts, ()) is None
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"readers": "all"}, "readers is groups or located"),
+        ({"output": "bucketized"}, 'readers="located" is for generalized output'),
+        ({"merge_overlaps": True}, "leave merge_overlaps=True out"),
+        ({"strategy": "m-invariance", "policy": None}, 'readers is for strategy="guarded"'),
+    ],
+)
+def test_readers_who_locate_are_for_a_guard_of_cells(more, words):
+    history, tables = series(5)
+    with pytest.raises(InputError, match=words):
+        guarded(history, tables[2], 0.5, **more)
