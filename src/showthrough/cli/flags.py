@@ -18,6 +18,7 @@ from showthrough.errors import FieldError, ShowthroughError
 
 TOLD = (
     "accept_violations",
+    "best_effort",
     "changed",
     "criteria",
     "exposed",

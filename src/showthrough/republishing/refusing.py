@@ -39,6 +39,7 @@ def refused(search: Search, held: int | None) -> PolicyError:
     limit = _weaker(search)
     ways = [] if held is None else [f"hold_back=True (with {number_of(held, 'record')} held back)"]
     ways += [] if limit is None else [f"policy=Policy(max_posterior={limit:g})"]
+    near = _nearest(search)
     if ways:
         parts.append(f"This would do: {', or '.join(ways)}.")
     elif search.late:
@@ -46,8 +47,16 @@ def refused(search: Search, held: int | None) -> PolicyError:
     else:
         also = "" if guard.hold_back else " Holding records back was tried too and does not help."
         parts.append(f"More time would not change that.{also}")
+    if near is not None:
+        parts.append(f"best_effort=True publishes with {people(near)} over a limit.")
     frame = search.last.breaches if search.last is not None else breaches_of(leaks)
-    return refusal(" ".join(parts), frame, ("hold_back", "policy"))
+    return refusal(" ".join(parts), frame, ("hold_back", "policy", "best_effort"))
+
+
+def _nearest(search: Search) -> int | None:
+    """How many persons a best effort would leave over a limit; None if there is none to offer."""
+    front = sorted((one for one in search.front if not one[1].cost[0]), key=lambda one: one[0])
+    return next((persons for persons, proposal in front if search.satisfies(proposal)), None)
 
 
 def _tried(search: Search) -> str:
