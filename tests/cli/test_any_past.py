@@ -132,7 +132,7 @@ def test_a_guard_against_readers_who_locate_persons():
     assert done.code == 0, done.err
     assert "readers who locate persons by quasi-identifiers" in " ".join(done.out.split())
     for options, words in (
-        ([*guard, "--readers", "all"], "readers is groups or located"),
+        ([*guard, "--readers", "all"], "--readers is groups or located"),
         (["--readers", "located"], "is for --strategy guarded"),
         ([*guard, "--readers", "located", "--merge-overlaps"], "leave --merge-overlaps out"),
     ):

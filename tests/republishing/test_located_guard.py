@@ -1,5 +1,7 @@
 """The guard against readers who locate persons: judged by `infer` with candidates that are counted here."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,9 +11,12 @@ from hypothesis import strategies as st
 from showthrough import FrequencyLDiversity, KAnonymity, Policy, anonymize, infer
 from showthrough.anonymizers.table import Shape, prepare
 from showthrough.errors import InputError, PolicyError
+from showthrough.progress import Progress
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.kept_cells import kept_cells
+from showthrough.republishing.located_view import LocatedReader
 from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal, release_of
 from showthrough.republishing.strategies import slots
 from tests.republishing.changing import raw_tables
 from tests.republishing.test_guarded import MANY, ROLES, SEEDS
@@ -80,8 +85,7 @@ def test_nobody_else_is_over_the_limit_for_readers_who_locate(seed, limit, turno
     assert located([*history, release], tables, limit) <= exposed
     for _, counts in release.counts().group_by("group"):
         assert counts["n"].max() * 2 <= counts["n"].sum()
-    real = release.groups()["group"].value_counts()
-    assert real["count"].min() >= 3
+        assert counts["n"].sum() >= 3  # published records, counterfeits included
     assert hold_back or not release.made.suppressed
 
 
@@ -136,13 +140,81 @@ def test_groups_that_fail_a_criterion_join_others():
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"readers": "all"}, "readers is groups or located"),
+        ({"readers": "all"}, "readers= is groups or located"),
         ({"output": "bucketized"}, 'readers="located" is for generalized output'),
         ({"merge_overlaps": True}, "leave merge_overlaps=True out"),
-        ({"strategy": "m-invariance", "policy": None}, 'readers is for strategy="guarded"'),
+        ({"strategy": "m-invariance", "policy": None}, 'readers= is for strategy="guarded"'),
     ],
 )
 def test_readers_who_locate_are_for_a_guard_of_cells(more, words):
     history, tables = series(5)
     with pytest.raises(InputError, match=words):
         guarded(history, tables[2], 0.5, **more)
+
+
+def test_who_is_in_a_release_counts_even_where_it_shows_the_same():
+    """The same rows, once without one of two equal persons and once without the other."""
+    frame = pl.DataFrame(
+        {"id": list("abcdef"), "age": [20, 20, 21, 30, 31, 32], "zip": ["z0"] * 6, "value": ["x", "x", "y"] * 2}
+    )
+    table = prepare(frame, shape=Shape(), **ROLES)
+    past = Past.of(table, [])
+    groups = ([-1, 0, 0, 1, 1, 1], [0, -1, 0, 1, 1, 1])
+    made = [
+        release_of(
+            table, past, Proposal(np.array(g, dtype=np.int32)), kind="generalized", name="R", seed=0, parameters={}
+        )
+        for g in groups
+    ]
+    assert made[0].fingerprint() == made[1].fingerprint()
+    reader = LocatedReader(table, past, 0.0, Progress())
+    assert [set(reader([one]).ids) for one in made] == [set("bcdef"), set("acdef")]
+    assert reader([made[1]]) is reader([made[1]])
+
+
+def test_values_that_changed_within_groups_leave_slots_unknown():
+    history, tables = series(5, 0.1)
+    link = history[1].groups().join(tables[2], on="id")
+    found = None
+    for _, members in link.group_by("group", maintain_order=True):  # somebody takes the value of a neighbour
+        values = members["value"].unique(maintain_order=True).to_list()
+        if len(values) > 1:
+            one = members.filter(pl.col("value") == values[0])["id"][0]
+            moved = pl.when(pl.col("id") == one).then(pl.lit(values[1])).otherwise("value").alias("value")
+            table = prepare(tables[2].with_columns(moved), shape=Shape(), **ROLES)
+            past = Past.of(table, history, changed="split")
+            try:
+                slots(past)
+            except InputError:
+                found = kept_cells(table, past, Drafts(table, past, None), ())
+                break
+    assert found is not None
+    assert (found.group >= 0).all()
+
+
+@pytest.mark.parametrize("column", ["id", "value"])
+@pytest.mark.parametrize("readers", ["groups", "located"])
+@pytest.mark.parametrize("limit", [0.4, 0.6])
+def test_ids_and_values_of_another_kind_than_those_of_the_history(column, readers, limit):
+    tables = [
+        t.with_columns(pl.col("id", "value").str.slice(1)) for t in raw_tables(5, persons=60, values=6, releases=3)
+    ]
+    old = [t.with_columns(pl.col(column).cast(pl.Int64)) for t in tables[:2]]
+    history = [anonymize(t, name=f"R{k}", seed=5, **GIVEN) for k, t in enumerate(old)]
+    release = guarded(history, tables[2], limit, readers=readers, hold_back=True, best_effort=True)
+    assert release.groups().height
+
+
+def test_the_weaker_limit_that_is_named_does():
+    """Whom only the stricter limit calls exposed counts again by a weaker one."""
+    followed = 0
+    for seed in range(8):
+        history, tables = series(seed)
+        try:
+            guarded(history, tables[2], 0.4)
+        except PolicyError as refused:
+            told = re.search(r"This would do: .*max_posterior=([\d.]+)\)", refused.shareable)
+            if told:
+                assert guarded(history, tables[2], float(told[1])).made.guard.review.holds
+                followed += 1
+    assert followed

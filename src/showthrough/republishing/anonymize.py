@@ -140,7 +140,9 @@ def anonymize(
     if strategy != "guarded" and (told or prior is not None):
         raise InputError('knowledge and prior are of readers that strategy="guarded" is to stand; the others ask none.')
     if strategy != "guarded" and readers != "groups":
-        raise ParameterError('readers is for strategy="guarded", which looks at them.', parameters=("strategy",))
+        raise ParameterError(
+            'readers= is for strategy="guarded", which looks at them.', parameters=("readers", "strategy")
+        )
     chosen = _method(method)
     if strategy in ("independent", "guarded"):
         _enforceable(chosen, criteria)
@@ -155,7 +157,8 @@ def anonymize(
     chance = _seed(seed)
     ready = prepare(table, id=id, sensitive=secret, quasi=quasi, shape=shape, others=others).shuffled(chance)
     refuse_identifying(ready, quasi_anyway, named=bool(id or secret or quasi))
-    beside = (*unasked_remark(ready, quasi, quasi_anyway), *linked_remark(history))
+    linked = linked_remark(history) if readers == "groups" else ()
+    beside = (*unasked_remark(ready, quasi, quasi_anyway), *linked)
     _judgeable(criteria, ready)
     options = Options(
         seed=chance,

@@ -22,14 +22,14 @@ from showthrough.errors import InputError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import people
-from showthrough.policy.policy import Policy, Review
+from showthrough.policy.policy import Review
 from showthrough.release.release import Release
 from showthrough.republishing.brought_under import Settling
 from showthrough.republishing.carried import Carrying
 from showthrough.republishing.guard_terms import Guard
 from showthrough.republishing.located_guard import by_location
 from showthrough.republishing.lowering import Lowering
-from showthrough.republishing.people import refusal
+from showthrough.republishing.people import exposed_by, refusal
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import refused
 from showthrough.republishing.search import Acceptable, Search, started
@@ -203,25 +203,15 @@ def _final(search: Search, one: Acceptable, *, strict: bool = True) -> Guarded |
 
 def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
     """Whom the history alone puts over a limit: nothing can be undone for them."""
-    if before is None:
-        return set()
-    frame = replace(guard.policy, max_gain=None).review(before).breaches if _lasting(guard.policy) else None
-    if frame is None or not frame.height:
-        return set()
-    ids = set(frame["id"])
-    if guard.exposed == "refuse":
+    ids = exposed_by(before, guard.policy)
+    if before is not None and ids and guard.exposed == "refuse":
         raise refusal(
             f"Earlier releases already put {people(len(ids))} over a limit; no new release can undo that. "
             'exposed="accept" publishes for all others.',
-            frame,
+            replace(guard.policy, max_gain=None).review(before).breaches,
             parameters=("exposed",),
         )
     return ids
-
-
-def _lasting(policy: Policy) -> bool:
-    """Whether a limit is about more than the newest release."""
-    return any(x is not None for x in (policy.max_posterior, policy.certain, policy.impossible, policy.proximity))
 
 
 def _told_more(before: Posterior | None, after: Posterior, exposed: set[str]) -> int:
@@ -230,7 +220,8 @@ def _told_more(before: Posterior | None, after: Posterior, exposed: set[str]) ->
         return 0
     largest = pl.col("p").max()
     chosen = pl.col("id").cast(pl.String).is_in(pl.Series(sorted(exposed), dtype=pl.String).implode())
-    old, new = (p.to_frame().filter(chosen).group_by("id").agg(largest) for p in (before, after))
+    told = (p.to_frame().filter(chosen).select(pl.col("id").cast(pl.String), "p") for p in (before, after))
+    old, new = (frame.group_by("id").agg(largest) for frame in told)
     return old.join(new, on="id").filter(pl.col("p_right") > pl.col("p") + SLACK).height
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from showthrough.anonymizers.table import Table
+from showthrough.errors import InputError
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
@@ -49,7 +50,10 @@ def kept_cells(table: Table, past: Past, drafts: Drafts, criteria: tuple[object,
 
 def _fill_slots(table: Table, past: Past, group: Ints, extents: list[Flags], empty: Flags) -> None:
     """Give slots to newcomers with the same value, so that cells widen least."""
-    slot_group, slot_value = slots(past)
+    try:
+        slot_group, slot_value = slots(past)
+    except InputError:  # values changed within groups: which slots are free is not known
+        return
     open_slots = ~empty[slot_group]
     new = np.flatnonzero(group < 0)
     for value in np.unique(slot_value[open_slots]).tolist():

@@ -1,7 +1,7 @@
 """A guard against readers who locate persons by quasi-identifiers, instead of knowing everybody's group.
 
-Two starts stand side by side: the last groups with newcomers where they fit, and the groups of the method. If neither
-keeps the policy, groups with somebody over a limit join their neighbours, or whoever is over it is withheld where that
+There are two starts: the last groups with newcomers where they fit, and the groups of the method. Where one does not
+keep the policy, groups with somebody over a limit join their neighbours, or whoever is over it is withheld where that
 is allowed, whichever leaves fewer over it, again and again. Who is over it although withheld has a value that others
 who fit the same earlier groups turned out not to have: a few of these are withheld then, and more where that does not
 help. Every attempt is judged by a full inference of the history with what would be published.
@@ -15,9 +15,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
+from showthrough.policy.phrases import are, people
 from showthrough.republishing.kept_cells import kept_cells
 from showthrough.republishing.people import People
 from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.refusing import nearest
 from showthrough.republishing.repairs import without
 from showthrough.republishing.search import ROUNDS, Search, started
 from showthrough.table.arrays import Flags
@@ -31,18 +33,13 @@ def by_location(search: Search, base: Proposal | None) -> None:
     """Fill the search with proposals that keep the policy, or come near."""
     guard = search.guard
     kept = kept_cells(guard.table, guard.past, search.drafts, tuple(guard.criteria))
-    left: list[tuple[People, str, Proposal]] = []
     for name, start in (("the last groups", kept), ("the method", base)):
         if start is None or search.late:
             continue
         guard.progress.stage(f"guarding {name} against readers who locate persons")
         over = _tried(search, name, start.numbered())
-        if over.any():
-            left.append((over, name, start.numbered()))
-    for over, name, start in sorted(left, key=lambda one: one[0].sum()):
-        if search.found or search.late:
-            return
-        _improved(search, name, start, over)
+        if over.any() and not search.found:
+            _improved(search, name, start.numbered(), over)
     if not search.found and not search.late and not guard.best_effort:
         _in_one_group(search)
 
@@ -52,9 +49,10 @@ def _in_one_group(search: Search) -> None:
     name, whole = "one group", Proposal(np.zeros(search.guard.table.rows, dtype=np.int32))
     search.tried[name] = None
     words = "finer groups leave {over:person|persons} over a limit (best_effort=True publishes them)"
-    step = Remark.of("finer", words, over=min((persons for persons, _ in search.front), default=0))
+    finer = nearest(search)
+    steps = [] if finer is None else [Remark.of("finer", words, over=finer)]
     if not search.over(whole).any():
-        search.keep(whole, (started(name, whole), step))
+        search.keep(whole, (started(name, whole), *steps))
 
 
 def _tried(search: Search, name: str, start: Proposal) -> People:
@@ -71,18 +69,19 @@ def _improved(search: Search, name: str, proposal: Proposal, over: People) -> No
     steps = [started(name, proposal), Remark.of("over", "{over:person|persons} would be over a limit", over=over.sum())]
     stale = 0
     for _ in range(ROUNDS):
-        search.guard.progress.stage(f"{over.sum()} persons are over a limit for readers who locate them")
+        persons = over.sum()
+        search.guard.progress.stage(f"{people(persons)} {are(persons)} over a limit for readers who locate them")
         judged: list[tuple[People, Proposal, Remark]] = []
         for found in _ways(search, proposal, over, stale):
             judged.append((search.over(found[0]), *found))
-            if judged[-1][0].sum() <= ENOUGH * over.sum():
+            if judged[-1][0].sum() <= ENOUGH * persons:
                 break
         better = min(judged, key=lambda one: one[0].sum(), default=None)
-        helps = better is not None and better[0].sum() < over.sum()
+        helps = better is not None and better[0].sum() < persons
         stale = 0 if helps else stale + 1
         if stale > STALE:
             return
-        if better is None or better[0].sum() > over.sum():
+        if better is None or better[0].sum() > persons:
             continue
         over, proposal = better[:2]
         steps.append(better[2])
@@ -112,7 +111,7 @@ def _withheld(search: Search, proposal: Proposal, over: People, few: int) -> tup
     rows = (own | _telling(search, proposal, over, few)) & inside
     if not rows.any() or not (inside & ~rows).any():
         return None
-    words = "withheld {records:record|records} of their neighbours"
+    words = "withheld {records:record|records} of them and their neighbours"
     return without(search.guard.past, proposal, rows), Remark.of("withheld", words, records=rows.sum())
 
 
@@ -123,7 +122,9 @@ def _telling(search: Search, proposal: Proposal, over: People, few: int) -> Flag
     here = table.frame[table.id or ""].cast(pl.String)
     if after is None or search.before is None:
         return np.zeros(here.len(), dtype=bool)
-    now, then = (p.to_frame().select(pl.col("id").cast(pl.String), "value", "p") for p in (after, search.before))
+    now, then = (
+        p.to_frame().select(pl.col("id", "value").cast(pl.String), pl.col("p")) for p in (after, search.before)
+    )
     concerned = now.filter(pl.col("id").is_in(over.ids.filter(pl.Series(over.over)).implode()))
     likeliest = concerned.sort("p", "value").group_by("id", maintain_order=True).last().select("id", "value")
     fitting = [after.groups_of(name).drop_nulls("group") for name in after.names[:-1]]

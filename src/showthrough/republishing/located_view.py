@@ -38,6 +38,7 @@ from showthrough.table.ragged import owners
 ROUNDS = 30
 MOST = 3_000_000  # pairs (person, group that it fits) that are inferred from without being asked to
 LOOKING = 120.0  # seconds for that, at most
+LEAST = 30.0  # seconds that a guard has for a last look although its time is up
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,17 +128,25 @@ class LocatedReader:
     past: Past
     end: float
     progress: Progress
-    least: float = LOOKING
-    last: tuple[tuple[str, ...], Posterior] | None = None
+    least: float = LEAST
+    last: tuple[tuple[Release, ...], Posterior] | None = None
 
     def __call__(self, releases: Sequence[Release]) -> Posterior:
         """The posterior; an error where there is none for everybody."""
-        asked = tuple(release.fingerprint() for release in releases)
-        if self.last is None or self.last[0] != asked:
+        asked = tuple(releases)
+        if self.last is None or not _same(self.last[0], asked):
             seconds = max(self.least, self.end - time.monotonic())
             membership = _memberships(self.table, releases)
             self.last = asked, _read(releases, membership, self.past, seconds, self.progress)
         return self.last[1]
+
+
+def _same(some: Sequence[Release], others: Sequence[Release]) -> bool:
+    """Whether releases show the same of the same persons; who is in one is not part of what it shows."""
+    return len(some) == len(others) and all(
+        one is other or (one.fingerprint() == other.fingerprint() and one.groups().equals(other.groups()))
+        for one, other in zip(some, others, strict=True)
+    )
 
 
 def _memberships(table: Table, releases: Sequence[Release]) -> dict[str, pl.DataFrame]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,7 @@ from showthrough.anonymizers.table import Table
 from showthrough.errors import PolicyError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import SLACK
+from showthrough.policy.policy import Policy
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.said import private
@@ -63,6 +64,14 @@ def over_by_sets(table: Table, past: Past, proposal: Proposal, before: Posterior
     counted = mine.join(common, on="id", how="left", maintain_order="left")["n"].fill_null(0).to_numpy()
     over: Flags = (limit + SLACK) * np.maximum(counted, 1) < 1.0
     return People(ids, over)
+
+
+def exposed_by(before: Posterior | None, policy: Policy) -> set[str]:
+    """Whom a history alone puts over a limit that is about more than the newest release."""
+    lasting = (policy.max_posterior, policy.certain, policy.impossible, policy.proximity)
+    if before is None or all(limit is None for limit in lasting):
+        return set()
+    return set(replace(policy, max_gain=None).review(before).breaches["id"])
 
 
 def breaches_of(ids: pl.Series) -> pl.DataFrame:

@@ -12,10 +12,11 @@ from showthrough.errors import PolicyError
 from showthrough.numerals import number_of
 from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import are, people, were
-from showthrough.republishing.people import breaches_of, refusal
+from showthrough.republishing.people import breaches_of, exposed_by, refusal
 from showthrough.republishing.search import Search
 
 _STEPS = 1000  # a limit is suggested in thousandths
+_TRIES = 20
 
 
 def refused(search: Search, held: int | None) -> PolicyError:
@@ -39,7 +40,7 @@ def refused(search: Search, held: int | None) -> PolicyError:
     limit = _weaker(search)
     ways = [] if held is None else [f"hold_back=True (with {number_of(held, 'record')} held back)"]
     ways += [] if limit is None else [f"policy=Policy(max_posterior={limit:g})"]
-    near = _nearest(search)
+    near = nearest(search)
     if ways:
         parts.append(f"This would do: {', or '.join(ways)}.")
     elif search.late:
@@ -53,7 +54,7 @@ def refused(search: Search, held: int | None) -> PolicyError:
     return refusal(" ".join(parts), frame, ("hold_back", "policy", "best_effort"))
 
 
-def _nearest(search: Search) -> int | None:
+def nearest(search: Search) -> int | None:
     """How many persons a best effort would leave over a limit; None if there is none to offer."""
     front = sorted((one for one in search.front if not one[1].cost[0]), key=lambda one: one[0])
     return next((persons for persons, proposal in front if search.satisfies(proposal)), None)
@@ -75,12 +76,15 @@ def _weaker(search: Search) -> float | None:
     post = search.posterior(attempt)
     if post is None:
         return None
-    over = guard.policy.review(post, search.before, exposed=search.exposed).breaches
-    figures = over.filter(pl.col("limit") == "max_posterior")["figure"]
-    if not figures.len():
-        return None
-    limit = math.ceil(float(figures.max() or 1.0) * _STEPS - SLACK) / _STEPS  # type: ignore[arg-type]
-    weaker = replace(guard.policy, max_posterior=limit)
-    if limit >= 1 or not weaker.review(post, search.before, exposed=search.exposed).holds:
-        return None
-    return limit
+    policy, exposed = guard.policy, search.exposed
+    for _ in range(_TRIES):
+        review = policy.review(post, search.before, exposed=exposed)
+        figures = review.breaches.filter(pl.col("limit") == "max_posterior")["figure"]
+        if review.holds or not figures.len():
+            break
+        limit = math.ceil(float(figures.max() or 1.0) * _STEPS - SLACK) / _STEPS  # type: ignore[arg-type]
+        policy = replace(policy, max_posterior=limit)
+        exposed = exposed_by(search.before, policy)  # fewer than by the stricter limit: the others count again
+    weaker = policy.max_posterior or 1.0
+    kept = policy is not guard.policy and weaker < 1 and policy.review(post, search.before, exposed=exposed).holds
+    return weaker if kept else None

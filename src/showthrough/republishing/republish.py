@@ -134,7 +134,8 @@ class _Making:
     def tried(self, persons: int, proposal: Proposal) -> Remark:
         """What an attempt of a best effort costs, and how many it leaves over a limit."""
         cost = price(self.table, self.past, proposal, kind=self.choices.kind)
-        words = "Best effort: {over:person|persons} over a limit, {withheld} withheld, {counterfeits} counterfeits"
+        fakes = "{counterfeits:counterfeit|counterfeits}"
+        words = f"Best effort: {{over:person|persons}} over a limit, {{withheld}} withheld, {fakes}"
         words += "" if cost.query_error is None else ", counting queries off by {query_error:.1%}"
         return Remark.of("effort", f"{words}.", over=persons, **asdict(cost))
 
@@ -292,7 +293,7 @@ _LOCATED = Remark(
 def _refuse_readers(choices: Choices, *, cells: bool) -> None:
     """Readers who locate persons are for a guard of what is generalized."""
     if choices.readers not in ("groups", "located"):
-        raise ParameterError(f"readers is groups or located, not {choices.readers!r}.", parameters=("readers",))
+        raise ParameterError(f"readers= is groups or located, not {choices.readers!r}.", parameters=("readers",))
     if choices.readers == "groups":
         return
     if not cells:
