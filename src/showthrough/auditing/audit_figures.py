@@ -51,3 +51,19 @@ class WholeValues:
     certain: int  # persons
     impossible: int  # pairs
     undecided: int  # pairs
+
+
+class OfReleases:
+    """What an audit says of its releases by how their persons are tied, worked out on one machine or in pieces."""
+
+    releases: tuple[ReleaseFigures, ...]
+
+    @property
+    def untied(self) -> tuple[str, ...]:
+        """Of several releases, those whose persons nothing ties to others: what they tell together is not known."""
+        return () if len(self.releases) == 1 else tuple(r.name for r in self.releases if not r.tied)
+
+    @property
+    def linked(self) -> tuple[str, ...]:
+        """Releases that are read as by somebody who knows everybody's group: by the publisher's private link."""
+        return tuple(r.name for r in self.releases if r.tied_by == "link")

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from showthrough.auditing.audit_figures import JointFigures, ReleaseFigures
+from showthrough.auditing.audit_figures import JointFigures, OfReleases, ReleaseFigures
 from showthrough.auditing.deciding import doubts
 from showthrough.auditing.further import Further, budget
 from showthrough.auditing.since import Since
@@ -149,7 +149,7 @@ class PieceCounts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpreadAudit:
+class SpreadAudit(OfReleases):
     """A history laid on top of itself in pieces; made by `audit` with an engine."""
 
     posterior: SpreadPosterior
@@ -166,16 +166,6 @@ class SpreadAudit:
     def verdict(self) -> str | None:
         """What the policy says: pass, review, block or inconclusive; None without one."""
         return None if self.decision is None else str(self.decision.verdict)
-
-    @property
-    def untied(self) -> tuple[str, ...]:
-        """Of several releases, those whose persons nothing ties to others: what they tell together is not known."""
-        return () if len(self.releases) == 1 else tuple(r.name for r in self.releases if not r.tied)
-
-    @property
-    def linked(self) -> tuple[str, ...]:
-        """Releases that are read as by somebody who knows everybody's group: by the publisher's private link."""
-        return tuple(r.name for r in self.releases if r.tied_by == "link")
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write the shareable report, from the tables of the posterior: one page that opens offline."""

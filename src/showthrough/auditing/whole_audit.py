@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from showthrough.auditing.audit_figures import JointFigures, ReleaseFigures, WholeValues
+from showthrough.auditing.audit_figures import JointFigures, OfReleases, ReleaseFigures, WholeValues
 from showthrough.auditing.deciding import decide
 from showthrough.auditing.scoring import Scored, beside_truth, score, true_values
 from showthrough.errors import InputError
@@ -37,7 +37,7 @@ _ROUNDING = 1e-9  # a probability that is a level but for rounding is at that le
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(Showable):
+class Audit(OfReleases, Showable):
     """A history laid on top of itself; made by `audit`."""
 
     posterior: Posterior
@@ -94,16 +94,6 @@ class Audit(Showable):
         if "before" in self.__dict__:
             found.__dict__["before"] = self.before
         return found
-
-    @property
-    def untied(self) -> tuple[str, ...]:
-        """Of several releases, those whose persons nothing ties to others: what they tell together is not known."""
-        return () if len(self.releases) == 1 else tuple(r.name for r in self.releases if not r.tied)
-
-    @property
-    def linked(self) -> tuple[str, ...]:
-        """Releases that are read as by somebody who knows everybody's group: by the publisher's private link."""
-        return tuple(r.name for r in self.releases if r.tied_by == "link")
 
     def person(self, id: Any, value: Any = None, *, release: str | None = None, seconds: float | None = None) -> Story:
         """One person from every side: each release alone, the history as it grew, the fewest that tell as much.
