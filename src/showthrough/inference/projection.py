@@ -54,13 +54,23 @@ class Projection:
         found: list[Fraction | int] = rounded.astype(np.int64).tolist()
         found[self.still] = 0
         for follower, equation in reversed(self.solved):
-            rest = sum(c * found[k] for k, c in equation.items() if k != follower)
-            found[follower] = Fraction(-rest, equation[follower])
+            found[follower] = 0
+            rest = sum([c * found[k] for k, c in equation.items()])
+            found[follower] = _divided(-rest, equation[follower])
         common = math.lcm(*{f.denominator for f in found if isinstance(f, Fraction)})
         whole = [int(f * common) for f in found]
         if max(map(abs, whole)) > _LARGEST:
             return None
         return np.array(whole, dtype=np.int64)[self.label]
+
+
+def _divided(one: Fraction | int, by: int) -> Fraction | int:
+    """The quotient, as a whole number where it is one: nearly all are, and a hundred times quicker to go on with."""
+    if isinstance(one, int):
+        whole, rest = divmod(one, by)
+        return Fraction(one, by) if rest else whole
+    found = one / by
+    return found.numerator if found.denominator == 1 else found
 
 
 def whole_directions(problem: Reduced, falling: Flags, d: Reals, clock: Clock | None = None) -> Iterator[Ints]:
