@@ -14,6 +14,7 @@ from showthrough.inference.clock import Clock
 from showthrough.inference.draft import Draft, grown, nobody
 from showthrough.inference.log import Log
 from showthrough.inference.posterior import Posterior, Told
+from showthrough.inference.rough import Known, rough
 from showthrough.inference.run import Wanted, answer, answered, listed
 from showthrough.inference.solved import Solved
 from showthrough.inference.splitting import told_from
@@ -146,6 +147,29 @@ def infer_on(
             "knowledge and prior, or give the releases as this process reads them."
         )
     return infer_laid(releases, engine, asked)
+
+
+def roughly(
+    releases: Sequence[Release],
+    before: Posterior,
+    near: Posterior | None = None,
+    *,
+    passes: int,
+    changed: Any = "refuse",
+    progress: Told = None,
+    **beside: Any,
+) -> Posterior | None:
+    """What is believed, roughly, in a fraction of the time; None where only `infer` will do.
+
+    ``before`` is the answer of all releases but the last, ``near`` a rough one with another last release, ``beside``
+    what the reader has, as `infer` takes it. Nothing is proven or certified: it is for searching, not for answers.
+    """
+    wanted, log = Wanted(Changed.of(changed), "refuse"), Log.of(progress, SECONDS)
+    told = telling(releases, beside.get("domain", ()), noisy=True)
+    reader = Reader.of(releases, **beside).checked(told)
+    known = Known(before._solved, None if near is None else near._solved, passes)
+    found = rough(informed(reader, releases), told, known, wanted, log)
+    return None if found is None else Posterior(found[1], found[0], Here(wanted))
 
 
 @dataclass(frozen=True)
