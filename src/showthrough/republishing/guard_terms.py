@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from showthrough.anonymizers.table import Table
 from showthrough.inference.posterior import Posterior
@@ -16,7 +16,18 @@ from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.tied import joint
 
 Publish = Callable[[Proposal], Release]
-ReadBy = Callable[[Sequence[Release]], Posterior]
+
+
+class ReadBy(Protocol):
+    """Somebody who reads releases otherwise than by everybody's groups."""
+
+    def __call__(self, releases: Sequence[Release]) -> Posterior:
+        """What is learned from releases."""
+        ...
+
+    def roughly(self, releases: Sequence[Release], before: Posterior, passes: int) -> Posterior | None:
+        """The same roughly and quickly, from the answer without the last of them; None where that cannot be."""
+        ...
 
 
 @dataclass(frozen=True)

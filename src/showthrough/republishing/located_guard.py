@@ -1,20 +1,25 @@
 """A guard against readers who locate persons by quasi-identifiers, instead of knowing everybody's group.
 
 There are two starts: the last groups with newcomers where they fit, and the groups of the method. Where one does not
-keep the policy, groups with somebody over a limit join their neighbours, or whoever is over it is withheld where that
-is allowed, whichever leaves fewer over it, again and again. Who is over it although withheld has a value that others
-who fit the same earlier groups turned out not to have: a few of these are withheld then, and more where that does not
-help. Every attempt is judged by a full inference of the history with what would be published.
+keep the policy, changes are tried round by round, and the one that leaves the fewest persons over a limit is kept: who
+is over it is withheld, groups with somebody over it join their neighbours, counterfeits are added and records withheld
+where they have the most influence (`steering.py`). Who is over it although withheld has a value that others who fit the
+same earlier groups turned out not to have: a few of these are withheld or grouped together, and more where that does
+not help. A full inference of a large history takes as long as many rough ones, so there rounds are judged roughly, and
+what they come to by a full inference, as everything is that is kept.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
+from showthrough.inference.posterior import Posterior
 from showthrough.policy.phrases import are, people
 from showthrough.republishing.kept_cells import kept_cells
 from showthrough.republishing.people import People
@@ -22,11 +27,20 @@ from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import nearest
 from showthrough.republishing.repairs import without
 from showthrough.republishing.search import ROUNDS, Search, started
-from showthrough.table.arrays import Flags
+from showthrough.republishing.steering import steered
+from showthrough.table.arrays import Flags, Ints
 
-STALE = 5  # rounds in which nothing becomes better, after which another start is taken
-FEW = 3  # neighbours of a person, withheld at a time; twice as many after each round that did not help
-ENOUGH = 0.75  # of the persons over a limit: where withholding leaves no more, merging is not looked at
+CYCLES = 12  # full inferences of what rounds came to
+IDLE = 2  # of these, in which nothing becomes better
+LAST = 1.2  # times what a full inference took, for another
+PRICE = 0.1  # persons over a limit that one counterfeit or withheld record more is worth
+STALE = 6  # rounds in which nothing becomes better, after which another start is taken
+FEW = 3  # neighbours of a person at a time; twice as many after each round that did not help
+STILL = 1e-6  # a probability that moved by less did not
+PASSES, FINER = 150, 3  # passes of a rough inference; twice as many, so often, where nothing helps
+QUICK = 1.5  # seconds that a full inference may take to be asked in every round
+
+Way = tuple[Proposal, Remark]
 
 
 def by_location(search: Search, base: Proposal | None) -> None:
@@ -37,9 +51,13 @@ def by_location(search: Search, base: Proposal | None) -> None:
         if start is None or search.late:
             continue
         guard.progress.stage(f"guarding {name} against readers who locate persons")
-        over = _tried(search, name, start.numbered())
-        if over.any() and not search.found:
-            _improved(search, name, start.numbered(), over)
+        search.tried[name] = None
+        began, proposal = time.monotonic(), start.numbered()
+        over = search.over(proposal)
+        if not over.any():
+            search.keep(proposal, (started(name, proposal),))
+        elif not search.found:
+            _Improving(search, time.monotonic() - began).run(name, proposal, over)
     if not search.found and not search.late and not guard.best_effort:
         _in_one_group(search)
 
@@ -55,89 +73,173 @@ def _in_one_group(search: Search) -> None:
         search.keep(whole, (started(name, whole), *steps))
 
 
-def _tried(search: Search, name: str, start: Proposal) -> People:
-    """Who is over a limit with a start, which is kept if nobody is."""
-    search.tried[name] = None
-    over = search.over(start)
-    if not over.any():
-        search.keep(start, (started(name, start),))
-    return over
+@dataclass(eq=False)
+class _Improving:
+    """Changes of a start, round by round, as long as fewer persons are over a limit."""
+
+    search: Search
+    seconds: float  # that a full inference takes
+
+    @property
+    def slow(self) -> bool:
+        """Whether rounds are judged roughly."""
+        return self.seconds > QUICK
+
+    @property
+    def ending(self) -> bool:
+        """Whether there is just time for a last full inference."""
+        return time.monotonic() + LAST * self.seconds > self.search.deadline
+
+    def run(self, name: str, proposal: Proposal, over: People) -> None:
+        """Keep what leaves nobody over a limit, if that is found."""
+        words = "{over:person|persons} would be over a limit"
+        steps = [started(name, proposal), Remark.of("over", words, over=over.sum())]
+        fewest, idle = over.sum(), 0
+        for _ in range(CYCLES):
+            found = self._rounds(proposal, over, steps)
+            if found is proposal:
+                return
+            proposal, began = found, time.monotonic()
+            over = self.search.over(proposal)
+            self.seconds = max(self.seconds, time.monotonic() - began)
+            if not over.any():
+                self.search.keep(proposal, tuple(steps))
+                return
+            idle = 0 if over.sum() < fewest else idle + 1
+            fewest = min(fewest, over.sum())
+            if not self.slow or idle > IDLE or self.ending:
+                return
+
+    def _rounds(self, proposal: Proposal, over: People, steps: list[Remark]) -> Proposal:
+        """The proposal after rounds of changes, as long as they help."""
+        search, stale = self.search, 0
+        search.rough = PASSES if self.slow else 0
+        try:
+            for _ in range(ROUNDS):
+                if stale and search.rough:  # who is over a limit may be so only roughly
+                    search.rough, search.asked = PASSES << min(stale, FINER), None
+                    over = search.over(proposal)
+                persons = over.sum()
+                search.guard.progress.stage(
+                    f"{people(persons)} {are(persons)} over a limit for readers who locate them"
+                )
+                judged = [(search.over(way[0]), *way) for way in self._ways(proposal, over, stale) if not self.ending]
+                better = min(judged, key=lambda one: one[0].sum() + PRICE * one[1].price, default=None)
+                stale = 0 if better is not None and better[0].sum() < persons else stale + 1
+                if stale > STALE or not persons or (self.ending and not judged):
+                    break
+                if better is not None and better[0].sum() <= persons:
+                    over, proposal = better[:2]
+                    steps.append(better[2])
+                if not over.any():
+                    break
+        finally:
+            search.rough = 0
+            search.asked = None
+        return proposal
+
+    def _ways(self, proposal: Proposal, over: People, stale: int) -> Iterator[Way]:
+        """What may be done next that withholds little; merging neighbours where it was not tried of the same yet."""
+        search, hold = self.search, self.search.guard.hold_back
+        after = search.posterior(proposal)
+        found: list[Way | None] = []
+        if hold and not stale and (search.rows_of(over) & (proposal.group >= 0)).any():
+            found.append(search.withheld(proposal, over))
+        if after is not None:
+            found.append(self._steered(proposal, after, over, stale))
+            telling = self._telling(proposal, after, over, FEW << stale)
+            if hold:
+                found.append(self._without(proposal, over, telling))
+            if stale > 1:
+                found.append(self._together(proposal, telling))
+        if not stale:
+            found.append(search.merged(proposal, over))
+        yield from (way for way in found if way is not None and not way[0].cost[0])
+
+    def _steered(self, proposal: Proposal, after: Posterior, over: People, stale: int) -> Way | None:
+        """Counterfeits and withheld records by their influence; a part of them where all of them did not help."""
+        search, guard = self.search, self.search.guard
+        limit = guard.policy.max_posterior or float(after.largest()[over.over].min(initial=1.0))
+        concerned = ~after.ids.cast(pl.String).is_in(pl.Series(sorted(search.exposed), dtype=pl.String).implode())
+        seen = after, over, concerned.to_numpy(), limit
+        found = steered(
+            search.drafts, tuple(guard.criteria), proposal, seen, hold_back=guard.hold_back, share=0.5**stale
+        )
+        if found is None:
+            return None
+        words = "added {counterfeits:counterfeit|counterfeits} and withheld {records:record|records}"
+        figures = {"counterfeits": found.counterfeits - proposal.counterfeits, "records": found.held - proposal.held}
+        return found, Remark.of("steered", words, **figures)
+
+    def _without(self, proposal: Proposal, over: People, telling: pl.DataFrame) -> Way | None:
+        """Without the records of persons over a limit and of some who tell of them."""
+        search, inside = self.search, proposal.group >= 0
+        rows = (search.rows_of(over) | self._rows(telling["mate"])) & inside
+        if not rows.any() or not (inside & ~rows).any():
+            return None
+        words = "withheld {records:record|records} of them and their neighbours"
+        return without(search.guard.past, proposal, rows), Remark.of("withheld", words, records=rows.sum())
+
+    def _together(self, proposal: Proposal, telling: pl.DataFrame) -> Way | None:
+        """The groups of those who tell of somebody as one group: what told them apart is not told any more."""
+        groups = int(proposal.group.max(initial=-1)) + 1
+        parent = np.arange(groups)
+
+        def root(g: int) -> int:
+            while parent[g] != g:
+                parent[g] = parent[parent[g]]
+                g = int(parent[g])
+            return g
+
+        here = pl.DataFrame({"mate": self._ids, "group": proposal.group.astype(np.int64)}).filter(pl.col("group") >= 0)
+        for own in telling.join(here, on="mate").group_by("id", maintain_order=True).agg("group")["group"].to_list():
+            for other in own[1:]:
+                parent[root(other)] = root(own[0])
+        target: Ints = np.array([root(g) for g in range(groups)])
+        joined = groups - int(np.unique(target).size)
+        if not joined or joined == groups - 1:
+            return None
+        group = np.where(proposal.group >= 0, target[proposal.group], -1).astype(np.int32)
+        fakes = target[proposal.counterfeit_group].astype(np.int32)
+        found = replace(proposal, group=group, counterfeit_group=fakes).numbered()
+        return found, Remark.of("merged", "merged {groups:group|groups} with others that tell of them", groups=joined)
+
+    def _telling(self, proposal: Proposal, after: Posterior, over: People, few: int) -> pl.DataFrame:
+        """(id, mate): who fits an earlier group with somebody over a limit, and moved most the other way.
+
+        What the one has become likelier to have, the other has become less likely to, or the other way round.
+        """
+        if self.search.before is None:
+            return pl.DataFrame({"id": [], "mate": []}, schema={"id": pl.String, "mate": pl.String})
+        moved = _moved(self.search.before, after)
+        mine = moved.filter(pl.col("id").is_in(over.ids.filter(pl.Series(over.over)).implode()))
+        here = self._ids.filter(pl.Series(proposal.group >= 0))
+        theirs = moved.filter(pl.col("id").is_in(here.implode())).rename({"id": "mate", "by": "by_mate"})
+        fitting = [after.groups_of(name).drop_nulls("group") for name in after.names[:-1]]
+        links = [own.select(pl.col("id").cast(pl.String), "group") for own in fitting]
+        concerned = mine.select("id").unique(maintain_order=True)
+        mates = [concerned.join(own, on="id").join(own.rename({"id": "mate"}), on="group") for own in links]
+        pairs = pl.concat([pair.select("id", "mate") for pair in mates]).unique(maintain_order=True)
+        opposed = pairs.join(mine, on="id").join(theirs, on=["mate", "value"])
+        opposed = opposed.group_by("id", "mate", maintain_order=True).agg(way=-(pl.col("by") * pl.col("by_mate")).sum())
+        opposed = opposed.filter(pl.col("way") > 0).sort("way", "id", "mate", descending=[True, False, False])
+        return opposed.group_by("id", maintain_order=True).head(few).select("id", "mate")
+
+    @property
+    def _ids(self) -> pl.Series:
+        """[rows] the ids of the table, as text."""
+        table = self.search.guard.table
+        return table.frame[table.id or ""].cast(pl.String)
+
+    def _rows(self, ids: pl.Series) -> Flags:
+        found: Flags = self._ids.is_in(ids.implode()).to_numpy()
+        return found
 
 
-def _improved(search: Search, name: str, proposal: Proposal, over: People) -> None:
-    """Withhold records or merge groups, whichever leaves fewer persons over a limit, as long as that helps."""
-    steps = [started(name, proposal), Remark.of("over", "{over:person|persons} would be over a limit", over=over.sum())]
-    stale = 0
-    for _ in range(ROUNDS):
-        persons = over.sum()
-        search.guard.progress.stage(f"{people(persons)} {are(persons)} over a limit for readers who locate them")
-        judged: list[tuple[People, Proposal, Remark]] = []
-        for found in _ways(search, proposal, over, stale):
-            judged.append((search.over(found[0]), *found))
-            if judged[-1][0].sum() <= ENOUGH * persons:
-                break
-        better = min(judged, key=lambda one: one[0].sum(), default=None)
-        helps = better is not None and better[0].sum() < persons
-        stale = 0 if helps else stale + 1
-        if stale > STALE:
-            return
-        if better is None or better[0].sum() > persons:
-            continue
-        over, proposal = better[:2]
-        steps.append(better[2])
-        if not over.any():
-            search.keep(proposal, tuple(steps))
-            return
-
-
-def _ways(search: Search, proposal: Proposal, over: People, stale: int) -> Iterator[tuple[Proposal, Remark]]:
-    """What may be done next that withholds little; merging where it was not tried of the same yet."""
-    if not search.late:
-        found = _withheld(search, proposal, over, FEW << stale)
-        if found is not None and not found[0].cost[0]:
-            yield found
-    if not search.late and not stale:
-        found = search.merged(proposal, over)
-        if found is not None:
-            yield found
-
-
-def _withheld(search: Search, proposal: Proposal, over: People, few: int) -> tuple[Proposal, Remark] | None:
-    """Without the records of persons over a limit; if that does not help, without some who tell of them."""
-    inside = proposal.group >= 0
-    own = search.rows_of(over) & inside
-    if not search.guard.hold_back or (own.any() and few == FEW):
-        return search.withheld(proposal, over)
-    rows = (own | _telling(search, proposal, over, few)) & inside
-    if not rows.any() or not (inside & ~rows).any():
-        return None
-    words = "withheld {records:record|records} of them and their neighbours"
-    return without(search.guard.past, proposal, rows), Remark.of("withheld", words, records=rows.sum())
-
-
-def _telling(search: Search, proposal: Proposal, over: People, few: int) -> Flags:
-    """[rows] who fits an earlier group with somebody over a limit, and lost most of that person's likeliest value."""
-    after = search.posterior(proposal)
-    table = search.guard.table
-    here = table.frame[table.id or ""].cast(pl.String)
-    if after is None or search.before is None:
-        return np.zeros(here.len(), dtype=bool)
-    now, then = (
-        p.to_frame().select(pl.col("id", "value").cast(pl.String), pl.col("p")) for p in (after, search.before)
-    )
-    concerned = now.filter(pl.col("id").is_in(over.ids.filter(pl.Series(over.over)).implode()))
-    likeliest = concerned.sort("p", "value").group_by("id", maintain_order=True).last().select("id", "value")
-    fitting = [after.groups_of(name).drop_nulls("group") for name in after.names[:-1]]
-    links = [own.select(pl.col("id").cast(pl.String), "group") for own in fitting]
-    mates = pl.concat(
-        [
-            likeliest.join(own, on="id").join(own, on="group", suffix="_mate").select("id", "value", "id_mate")
-            for own in links
-        ]
-    ).unique(maintain_order=True)
-    mates = mates.filter(pl.col("id_mate").is_in(here.filter(pl.Series(proposal.group >= 0)).implode()))
-    mates = mates.join(then, left_on=["id_mate", "value"], right_on=["id", "value"])
-    mates = mates.join(now, left_on=["id_mate", "value"], right_on=["id", "value"], how="left", suffix="_now")
-    mates = mates.with_columns(lost=pl.col("p") - pl.col("p_now").fill_null(0.0)).filter(pl.col("lost") > 0)
-    first = mates.sort("lost", "id_mate", descending=[True, False]).group_by("id", maintain_order=True).head(few)
-    return here.is_in(first["id_mate"].implode()).to_numpy()
+def _moved(before: Posterior, after: Posterior) -> pl.DataFrame:
+    """(id, value, by): how much likelier everything has become, where it has."""
+    then, now = (p.to_frame().select(pl.col("id", "value").cast(pl.String), pl.col("p")) for p in (before, after))
+    both = then.join(now, on=["id", "value"], how="full", coalesce=True, suffix="_now")
+    by = pl.col("p_now").fill_null(0.0) - pl.col("p").fill_null(0.0)
+    known = both.filter(pl.col("id").is_in(then["id"].unique().implode()))
+    return known.select("id", "value", by=by).filter(pl.col("by").abs() > STILL)

@@ -20,7 +20,7 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.earlier import required
-from showthrough.inference.infer import infer
+from showthrough.inference.infer import infer, roughly
 from showthrough.inference.posterior import Posterior
 from showthrough.progress import Progress
 from showthrough.register.locating import locate, names_of
@@ -130,6 +130,7 @@ class LocatedReader:
     progress: Progress
     least: float = LEAST
     last: tuple[tuple[Release, ...], Posterior] | None = None
+    near: Posterior | None = None  # what was last read roughly
 
     def __call__(self, releases: Sequence[Release]) -> Posterior:
         """The posterior; an error where there is none for everybody."""
@@ -139,6 +140,17 @@ class LocatedReader:
             membership = _memberships(self.table, releases)
             self.last = asked, _read(releases, membership, self.past, seconds, self.progress)
         return self.last[1]
+
+    def roughly(self, releases: Sequence[Release], before: Posterior, passes: int) -> Posterior | None:
+        """What is believed, roughly and quickly; ``before`` is the answer without the last of them. None: not so."""
+        if self.past.choice == "split":
+            return None
+        known, quiet = self.past.known, self.progress.silent()
+        membership = _memberships(self.table, releases)
+        beside = {"membership": membership, "changed": self.past.choice, "progress": quiet, **known}
+        found = roughly(releases, before, self.near, passes=passes, **beside)
+        self.near = found or self.near
+        return found
 
 
 def _same(some: Sequence[Release], others: Sequence[Release]) -> bool:

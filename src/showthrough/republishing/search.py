@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 
@@ -25,6 +25,7 @@ from showthrough.table.arrays import Flags, Ints
 ROUNDS = 24
 SINGLY = 20  # persons over a limit up to which single changes are tried
 TRIALS = 60  # of those, at a time
+ROUGHLY = 3e-4  # how far a rough probability may be over a limit that it only just keeps
 SMALL = 2000  # records up to which the posterior itself is asked always
 FEW = 0.2  # share of the records in leaking groups up to which merging is tried although there is a release already
 
@@ -56,6 +57,7 @@ class Search:
     contradicted: bool = False
     last: Review | None = None
     asked: tuple[Proposal, People] | None = None
+    rough: int = 0  # passes, where posteriors may be rough for now: who is over a limit then only tells where to go
     began: float = field(default_factory=time.monotonic)
     tried: dict[str, None] = field(default_factory=dict)  # what was done to proposals, in words
     nearest: Proposal | None = None  # with the fewest persons over a limit
@@ -289,6 +291,8 @@ class Search:
             self.guard.progress.check()
             found = self._over(proposal)
             self.asked = proposal, found
+            if self.rough:
+                return found
             if found.any():
                 self.remember(found.sum(), proposal)
             if found.any() and found.sum() < self.fewest:
@@ -316,7 +320,12 @@ class Search:
             ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
             return People(ids, kept if kept.any() else ~kept)
         ids = post.ids.cast(pl.String)
-        over = guard.policy.over_limit(post, before, exposed=self.exposed)
+        policy = guard.policy
+        if self.rough and limit is not None:
+            policy = replace(policy, max_posterior=limit + ROUGHLY)
+        over = policy.over_limit(post, before, exposed=self.exposed)
+        if self.rough:
+            return People(ids, over)
         largest = float(np.nan_to_num(post.largest(), nan=1.0).max(initial=0.0))
         if over.any() and largest < self.largest:
             self.mildest, self.largest = proposal, largest
@@ -330,7 +339,11 @@ class Search:
         """What a reader would believe; None where the proposal contradicts the history or no answer was found."""
         try:
             if self.guard.located is not None:
-                return self.guard.read([*self.guard.past.history, self.guard.publish(proposal)])
+                releases = [*self.guard.past.history, self.guard.publish(proposal)]
+                found = None
+                if self.rough and self.before is not None:
+                    found = self.guard.located.roughly(releases, self.before, self.rough)
+                return self.guard.read(releases) if found is None else found
             return self.drafts.posterior(proposal)
         except (ContradictionError, NotConvergedError) as problem:
             self.contradicted |= isinstance(problem, ContradictionError)
