@@ -18,12 +18,13 @@ from showthrough.republishing.proposal import MOST_HELD, Proposal
 from showthrough.republishing.repairs import merge
 from showthrough.republishing.search import Search
 from showthrough.republishing.standing import Standing
-from showthrough.republishing.tuning import Tuned, Tuning
+from showthrough.republishing.tuned import Tuned
+from showthrough.republishing.tuning import Tuning
 from showthrough.table.arrays import Ints
 
 LARGEST = 400  # multipliers up to which Newton's matrix is inverted again and again
-STEPS = 500
-STEPS_BESIDE = 120  # where there is a release that withholds little, or nothing may be held back
+STEPS = 1200  # since the price was lowered last
+STEPS_BESIDE = 200  # where there is a release that withholds little, or nothing may be held back
 SHARE = 0.5  # of the time
 LONGEST, LONGEST_BESIDE = 120.0, 20.0  # seconds at most, where too much is withheld so far, and otherwise
 MERGES = 12
@@ -38,6 +39,7 @@ class Lowering:
     standing: Standing
     limit: float
     began: float = field(default_factory=time.monotonic)
+    mark: int = 0  # steps after which the price was lowered last
 
     @cached_property
     def tuning(self) -> Tuning:
@@ -71,9 +73,9 @@ class Lowering:
         search = self.search
         seconds = min(SHARE * search.guard.seconds, LONGEST if self._dear else LONGEST_BESIDE)
         late = time.monotonic() > self.began + seconds
-        return late or search.late or self.tuning.clock >= (STEPS if self._dear else STEPS_BESIDE)
+        return late or search.late or self.tuning.clock - self.mark >= (STEPS if self._dear else STEPS_BESIDE)
 
-    @cached_property
+    @property
     def _dear(self) -> bool:
         """Whether records may be held back, and too many are so far."""
         return self.search.guard.hold_back and self.search.most[0]
@@ -102,14 +104,27 @@ class Lowering:
         for cap in caps:
             most = cap
             for start in self._starts(proposals):
-                now: Tuned | None = start
-                while now is not None and most >= self.least and not self.enough():
-                    now = self.tuning.lowered(now, most)
-                    if now is not None:
-                        most = now.price - 1
-                        yield now.proposal()
+                for found in self._lowered(start, most):
+                    most = found.price - 1
+                    yield found.proposal()
             if most < cap:
+                break
+        while most >= self.least and not self.enough():
+            again = self.tuning.kicked()
+            if again is None:
                 return
+            for found in self._lowered(again, most):
+                most = found.price - 1
+                yield found.proposal()
+
+    def _lowered(self, start: Tuned, most: int) -> Iterator[Tuned]:
+        """States at lower and lower prices, at ``most`` first."""
+        now: Tuned | None = start
+        while now is not None and most >= self.least and not self.enough():
+            now = self.tuning.lowered(now, most)
+            if now is not None:
+                self.mark, most = self.tuning.clock, now.price - 1
+                yield now
 
     def _starts(self, proposals: list[Proposal]) -> Iterator[Tuned]:
         """What was found, then with everybody back, then with fewer and fewer groups."""
