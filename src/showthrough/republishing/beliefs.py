@@ -29,6 +29,7 @@ _STEPS = 40
 _EXACT = 1e-8  # residual of a count
 _NEAR = 1e-3  # where no more than this of a count is missed after all steps, the answer is near enough to rank by
 _RIDGE = 1e-9
+_FIXED = 1e-12  # where a count varies by no more, everybody is certain
 _FAR = 300.0  # of multipliers: values that nobody has add up along chains of groups
 _STRETCH = 40.0  # of what a change is guessed to do
 _HALVINGS = 6
@@ -144,8 +145,11 @@ class Belief:
     def inverse(self) -> Reals:
         """Of Newton's matrix."""
         inside = _inside(self.blocks, self.multiplier.shape[0] - 1)
-        matrix = _matrix(inside, self.rows, self.weight)
-        return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+        matrix, open_ones = _matrix(inside, self.rows, self.weight)
+        size = inside.shape[1] * self.rows.shape[1]
+        found = np.zeros((size, size))
+        found[np.ix_(open_ones, open_ones)] = np.linalg.inv(matrix)
+        return found
 
     @cached_property
     def over(self) -> float:
@@ -264,7 +268,9 @@ class _Dual:
             least, lowest = min(least, missed), min(lowest, value)
             if missed < _EXACT or stale == patience:
                 break
-            step = np.linalg.solve(_matrix(self.inside, rows, self.weight), off.reshape(-1)).reshape(off.shape)
+            matrix, open_ones = _matrix(self.inside, rows, self.weight)
+            step = np.zeros_like(off)
+            step.reshape(-1)[open_ones] = np.linalg.solve(matrix, off.reshape(-1)[open_ones])
             part = min(1.0, 4.0 / max(float(np.abs(step).max()), 1e-12))
             for _ in range(_HALVINGS):
                 tried = np.clip(x - part * step, -_FAR, _FAR)
@@ -307,17 +313,20 @@ def _inside(blocks: Ints, size: int) -> Reals:
     return found[:, :size]
 
 
-def _matrix(inside: Reals, rows: Reals, weight: Reals) -> Reals:
-    """Σ over classes of the covariance of their rows, in the blocks of their groups."""
-    (classes, size), span = inside.shape, rows.shape[1]
-    flat = (inside[:, :, None] * (np.sqrt(weight)[:, None] * rows)[:, None]).reshape(classes, -1)
-    found = -(flat.T @ flat).reshape(size, span, size, span)
+def _matrix(inside: Reals, rows: Reals, weight: Reals) -> tuple[Reals, Ints]:
+    """Σ over classes of the covariance of their rows, for the groups and values that are open, and which these are."""
+    span = rows.shape[1]
     mass = weight[:, None] * rows
+    open_ones = np.flatnonzero((inside.T @ (mass * (1.0 - rows))).reshape(-1) > _FIXED)
+    group, value = np.divmod(open_ones, span)
+    chosen = inside[:, group]
+    flat = chosen * (np.sqrt(weight)[:, None] * rows)[:, value]
+    matrix = -(flat.T @ flat)
     for v in range(span):
-        found[:, v, :, v] += inside.T @ (mass[:, v, None] * inside)
-    matrix = found.reshape(size * span, size * span)
-    matrix[np.diag_indices(size * span)] += _RIDGE
-    return np.asarray(matrix)
+        mine = np.flatnonzero(value == v)
+        matrix[np.ix_(mine, mine)] += chosen[:, mine].T @ (mass[:, v, None] * chosen[:, mine])
+    matrix[np.diag_indices(open_ones.size)] += _RIDGE
+    return np.asarray(matrix), open_ones
 
 
 def _tilted(rows: Reals, by: Reals) -> Reals:

@@ -25,8 +25,9 @@ from showthrough.table.arrays import Ints
 LARGEST = 400  # multipliers up to which Newton's matrix is inverted again and again
 STEPS = 1200  # since the price was lowered last
 STEPS_BESIDE = 200  # where there is a release that withholds little, or nothing may be held back
+STEPS_EACH, NEAR = 60, 3  # more steps for each counterfeit or record that is farther than this above the bound
 SHARE = 0.5  # of the time
-LONGEST, LONGEST_BESIDE = 120.0, 20.0  # seconds at most, where too much is withheld so far, and otherwise
+LONGEST, LONGEST_BESIDE = 120.0, 60.0  # seconds at most, where too much is withheld so far, and otherwise
 MERGES = 12
 _WITHIN = 0.6  # of the slack that a limit has: two solvers differ by less
 
@@ -73,7 +74,15 @@ class Lowering:
         search = self.search
         seconds = min(SHARE * search.guard.seconds, LONGEST if self._dear else LONGEST_BESIDE)
         late = time.monotonic() > self.began + seconds
-        return late or search.late or self.tuning.clock - self.mark >= (STEPS if self._dear else STEPS_BESIDE)
+        return late or search.late or self.tuning.clock - self.mark >= self._patience
+
+    @property
+    def _patience(self) -> int:
+        """Steps without a lower price: more where the price is far above the bound."""
+        if self._dear:
+            return STEPS
+        beyond = self.search.most[1] - self.least - NEAR if self.search.guard.hold_back else 0
+        return min(STEPS, STEPS_BESIDE + STEPS_EACH * max(beyond, 0))
 
     @property
     def _dear(self) -> bool:

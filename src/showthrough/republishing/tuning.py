@@ -21,7 +21,7 @@ from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.tuned import Steps, Tuned
 from showthrough.table.arrays import Ints, Reals
 
-STEPS = 40  # without a better state, after which a search ends
+STEPS = 20  # without a better state, after which a search ends
 _SINGLES = 500  # steps that are guessed at a time
 _EACH = 6  # pairs with each of them that are looked at again
 _LEADS = 80  # best steps of which pairs are made
@@ -29,9 +29,9 @@ _PAIRED = 200  # pairs that are guessed like single steps
 _CLOSE = 40  # probabilities nearest to their bounds, by which pairs are chosen
 _TRIALS = 4  # of the best guesses, worked out
 _IDLE = 1e-9  # a step that changes nothing by more, as of persons of whom readers are certain, leads nowhere
-_TABU = 9  # steps for which what moved stays
-_ENDS = 4  # states from which a search begins again
-_KICKS = (2, 7)  # steps at random before it
+_TABU = 6  # steps for which what moved stays
+_ENDS = 8  # states from which a search begins again
+_KICKS = (3, 12)  # steps at random before it
 _TRIED = 20  # of those, until one fits the criteria
 
 
