@@ -6,6 +6,8 @@
 'Give one with --hierarchy zip=FILE.'
 >>> as_options("This would do: policy=Policy(max_posterior=0.25).", ["policy"])
 'This would do: --max-posterior 0.25.'
+>>> as_options("Or policy=Policy(max_posterior=0.25, max_gain=0.1).", ["policy"])
+'Or --max-posterior 0.25 --max-gain 0.1.'
 """
 
 from __future__ import annotations
@@ -74,13 +76,18 @@ def as_options(message: str, parameters: Iterable[str]) -> str:
             message = message.replace(python, here)
     for name in named:
         flag = option(name)
-        message = re.sub(rf"\b{name}=Policy\((\w+)=([\d.]+)\)", lambda found: f"{option(found[1])} {found[2]}", message)
+        message = re.sub(rf"\b{name}=Policy\(([\w=., ]+)\)", lambda found: _limits(found[1]), message)
         message = re.sub(rf"\b{name}={{'([^']*)': (\w+)}}", rf"{flag} \1=\2", message)
         message = re.sub(rf"\b{name}={{'?([^':]*)'?: \((\d+), (\d+)\)}}", rf"{flag} \1=\2-\3", message)
         message = re.sub(rf'\b{name}="([^"]*)"', rf"{flag} \1", message)
         message = re.sub(rf"\b{name}=([A-Z]{{2,}})\b", rf"{flag} \1", message)
         message = re.sub(rf"\b{name}=(True)?", flag, message)
     return message
+
+
+def _limits(given: str) -> str:
+    """Limits of a policy as options."""
+    return " ".join(f"{option(name)} {value}" for name, value in re.findall(r"(\w+)=([\d.]+)", given))
 
 
 def sentence(error: ShowthroughError, *, shareable: bool) -> str:

@@ -197,6 +197,12 @@ def premise(counts: ChangedCounts) -> str:
     return f"Premise: nobody's value changed between releases, except for these persons: {'; '.join(known)}."
 
 
+CHOICES_OF_CHANGED = (
+    f'Use changed="split" to treat such an id as one person per release, changed="{TOLERATE}" to take the fewest '
+    "persons for changed that make the releases consistent, or say whose value changed: changed= takes ids or "
+    "(id, release) pairs."
+)
+"""What a caller can do about ids whose groups share no value."""
 ADVICE = (
     f'If values changed, changed="{TOLERATE}" takes the fewest persons for changed that make the releases '
     "consistent, and changed= takes the ids, or (id, release) pairs, of those who did."
@@ -229,9 +235,7 @@ def changed_value_error(history: History, persons: Ints) -> ChangedValueError:
     return ChangedValueError(
         f"{private(f'Person {history.ids[first]}', 'One person')} is in {'; and in '.join(where)}: no value is in "
         f"all of these groups, so the releases contradict each other unless the value of this person changed.{also} "
-        f'Use changed="split" to treat such an id as one person per release, changed="{TOLERATE}" to take the fewest '
-        "persons for changed that make the releases consistent, or say whose value changed: changed= takes ids or "
-        "(id, release) pairs.",
+        f"{CHOICES_OF_CHANGED}",
         parameters=("changed",),
     )
 

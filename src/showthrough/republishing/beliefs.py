@@ -4,6 +4,8 @@ Persons of the same old groups are believed the same, so a release is told by ho
 counts, every new group has. The rows nearest to those of the past (by relative entropy) that meet the counts of all
 releases are found by Newton's method on the dual, which has a multiplier per group and value. Its matrix also tells to
 first order what any small change of the release would do, many changes at once.
+Where a release makes values impossible no multipliers are large enough: a small weight on their size (`_RIDGE`) keeps
+them where the counts are met to 1e-8, and steps that go on in the same direction are made longer.
 Counterfeits and newcomers are strangers to the past: their rows begin even. What comes out is judged by a full
 inference before it counts.
 """
@@ -27,9 +29,16 @@ _STEPS = 40
 _EXACT = 1e-8  # residual of a count
 _NEAR = 1e-3  # where no more than this of a count is missed after all steps, the answer is near enough to rank by
 _RIDGE = 1e-9
-_FAR = 40.0
+_FIXED = 1e-12  # where a count varies by no more, everybody is certain
+_FAR = 300.0  # of multipliers: values that nobody has add up along chains of groups
+_STRETCH = 40.0  # of what a change is guessed to do
 _HALVINGS = 6
 _STALE = 5  # steps without progress after which no more are made: multipliers run away where no rows meet the counts
+_STALE_BESIDE = 3  # the same where the steps begin near the answer, if there is one
+_CHORDS = 12  # steps with the matrix of a release beside
+_SOON = 0.5  # what each of them leaves at most
+_FALL = 0.1  # by how much the dual falls in a step that counts as progress
+_SLOW = 0.2  # where a full step leaves more, longer ones are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +144,12 @@ class Belief:
     @cached_property
     def inverse(self) -> Reals:
         """Of Newton's matrix."""
-        matrix = _matrix(self.blocks, self.rows, self.weight, self.multiplier.shape[0] - 1)
-        return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+        inside = _inside(self.blocks, self.multiplier.shape[0] - 1)
+        matrix, open_ones = _matrix(inside, self.rows, self.weight)
+        size = inside.shape[1] * self.rows.shape[1]
+        found = np.zeros((size, size))
+        found[np.ix_(open_ones, open_ones)] = np.linalg.inv(matrix)
+        return found
 
     @cached_property
     def over(self) -> float:
@@ -164,7 +177,7 @@ class Belief:
         moved = change[:, self.blocks[:, 0]]
         for k in range(1, self.blocks.shape[1]):
             moved = moved + change[:, self.blocks[:, k]]
-        rows = self.rows * np.exp(np.clip(moved, -_FAR, _FAR))
+        rows = self.rows * np.exp(np.clip(moved, -_STRETCH, _STRETCH))
         rows /= np.maximum(rows.sum(axis=2, keepdims=True), 1e-300)
         beyond = np.maximum(rows - self.kinds.bound[self.kind][:, None], 0.0).sum(axis=2)
         return np.asarray(beyond @ self.weight)
@@ -189,38 +202,25 @@ class Belief:
         return (own, value), shift
 
 
-def believed(kinds: Kinds, many: Reals, counts: Reals, begin: Reals | None = None) -> Belief:
-    """Solve for what readers believe; ``begin`` are multipliers of a release with the same groups."""
+def believed(
+    kinds: Kinds, many: Reals, counts: Reals, begin: Reals | None = None, beside: Belief | None = None
+) -> Belief:
+    """Solve for what readers believe; ``begin`` are multipliers of a release ``beside`` with the same groups."""
     kind, at = np.nonzero(many)
     group, span = at - 1, counts.shape[1]
     shown = np.vstack([counts, np.ones((1, span))])[group] > 0
     size = kinds.groups + counts.shape[0]
-    dual = _Dual(
-        kinds.base[kind] * shown, many[kind, at], _blocks(kinds, kind, group, counts.shape[0]), _target(kinds, counts)
-    )
+    inside = _inside(_blocks(kinds, kind, group, counts.shape[0]), size)
+    dual = _Dual(kinds.base[kind] * shown, many[kind, at], inside, _target(kinds, counts)[:size])
     x = np.zeros((size + 1, span)) if begin is None else begin - begin.mean(axis=1, keepdims=True)
     if (dual.base.sum(axis=1) <= 0).any():
         return Belief(kinds, many, counts, x, kind, group, dual.base, False)
-    value, rows, off = dual.at(x)
-    least, stale = np.inf, 0
-    for _ in range(_STEPS):
-        missed = float(np.abs(off).max())
-        stale = 0 if missed < 0.9 * least else stale + 1
-        least = min(least, missed)
-        if missed < _EXACT or stale == _STALE:
-            break
-        step = np.zeros_like(x)
-        matrix = _matrix(dual.blocks, rows, dual.weight, size)
-        step[:size] = np.linalg.solve(matrix, off[:size].reshape(-1)).reshape(size, span)
-        part = min(1.0, 4.0 / max(float(np.abs(step).max()), 1e-12))
-        for _ in range(_HALVINGS):
-            tried = np.clip(x - part * step, -_FAR, _FAR)
-            after = dual.at(tried)
-            if after[0] <= value or np.abs(after[2]).max() < np.abs(off).max():
-                break
-            part /= 3
-        x, (value, rows, off) = tried, after
-    return Belief(kinds, many, counts, x, kind, group, rows, bool(np.abs(off).max() < _NEAR))
+    start, found = x[:size], None
+    if beside is not None:
+        start = min((start, beside.multiplier[:size], 0.0 * start), key=lambda one: dual.at(one)[0])
+        found = dual.near(start, beside.inverse)
+    x[:size], rows, missed = found or dual.solved(start, _STALE if begin is None else _STALE_BESIDE)
+    return Belief(kinds, many, counts, x, kind, group, rows, missed < _NEAR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,22 +229,64 @@ class _Dual:
 
     base: Reals
     weight: Reals
-    blocks: Ints
+    inside: Reals  # [classes, groups] 1 for the groups of each
     target: Reals
 
     def at(self, x: Reals) -> tuple[float, Reals, Reals]:
         """Its value, the rows, and by how much they miss the counts (the gradient)."""
-        by = x[self.blocks].sum(axis=1)
+        by = self.inside @ x
         top = by.max(axis=1, keepdims=True)
         rows = self.base * np.exp(by - top)
         total = np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
         rows = rows / total
-        value = float(self.weight @ (np.log(total) + top)[:, 0]) - float((x * self.target).sum())
-        off = -self.target
-        for k in range(self.blocks.shape[1]):
-            np.add.at(off, self.blocks[:, k], self.weight[:, None] * rows)
-        off[-1] = 0.0
-        return value, rows, off
+        value = float(self.weight @ (np.log(total) + top)[:, 0]) - float((x * (self.target - 0.5 * _RIDGE * x)).sum())
+        return value, rows, self.inside.T @ (self.weight[:, None] * rows) - self.target + _RIDGE * x
+
+    def near(self, x: Reals, inverse: Reals) -> tuple[Reals, Reals, float] | None:
+        """The answer by steps with the matrix of a release beside; None where these do not lead there soon."""
+        rows, off = self.at(x)[1:]
+        missed = float(np.abs(off).max())
+        for _ in range(_CHORDS):
+            if missed < _EXACT:
+                return x, rows, missed
+            x = x - (inverse @ off.reshape(-1)).reshape(off.shape)
+            if not np.abs(x).max() < _FAR:
+                return None
+            rows, off = self.at(x)[1:]
+            before, missed = missed, float(np.abs(off).max())
+            if not missed < _SOON * before:
+                return None
+        return None
+
+    def solved(self, x: Reals, patience: int) -> tuple[Reals, Reals, float]:
+        """Newton's steps: multipliers, rows, and by how much a count is missed in the end."""
+        value, rows, off = self.at(x)
+        least, lowest, stale = np.inf, np.inf, 0
+        for _ in range(_STEPS):
+            missed = float(np.abs(off).max())
+            stale = 0 if missed < 0.9 * least or value < lowest - _FALL else stale + 1
+            least, lowest = min(least, missed), min(lowest, value)
+            if missed < _EXACT or stale == patience:
+                break
+            matrix, open_ones = _matrix(self.inside, rows, self.weight)
+            step = np.zeros_like(off)
+            step.reshape(-1)[open_ones] = np.linalg.solve(matrix, off.reshape(-1)[open_ones])
+            part = min(1.0, 4.0 / max(float(np.abs(step).max()), 1e-12))
+            for _ in range(_HALVINGS):
+                tried = np.clip(x - part * step, -_FAR, _FAR)
+                after = self.at(tried)
+                if after[0] <= value or np.abs(after[2]).max() < missed:
+                    break
+                part /= 3
+            x, (value, rows, off) = tried, after
+            while part >= 1.0 and _SLOW * missed < np.abs(off).max() < missed:  # nobody has a value: e-fold each time
+                missed, part = float(np.abs(off).max()), 2 * part
+                tried = np.clip(x - part * step, -_FAR, _FAR)
+                after = self.at(tried)
+                if not np.abs(after[2]).max() < missed:
+                    break
+                x, (value, rows, off) = tried, after
+        return x, rows, float(np.abs(off).max())
 
 
 def _target(kinds: Kinds, counts: Reals) -> Reals:
@@ -264,24 +306,27 @@ def _blocks(kinds: Kinds, kind: Ints, group: Ints, groups: int) -> Ints:
     return np.column_stack([old, np.where(group >= 0, kinds.groups + group, last)])
 
 
-def _matrix(blocks: Ints, rows: Reals, weight: Reals, size: int) -> Reals:
-    """Σ over classes of the covariance of their rows, in the blocks of their groups."""
-    classes, span = rows.shape
-    spread = np.zeros((classes, size + 1, span))
-    same = np.zeros((size + 1, size + 1, span))
-    root, mass = np.sqrt(weight)[:, None] * rows, weight[:, None] * rows
-    every = np.arange(classes)
-    for a in range(blocks.shape[1]):
-        spread[every, blocks[:, a]] = root
-        for b in range(blocks.shape[1]):
-            np.add.at(same, (blocks[:, a], blocks[:, b]), mass)
-    flat = spread[:, :size].reshape(classes, -1)
-    found = -(flat.T @ flat).reshape(size, span, size, span)
-    values = np.arange(span)
-    found[:, values, :, values] += same[:size, :size].transpose(2, 0, 1)
-    matrix = found.reshape(size * span, size * span)
-    matrix[np.diag_indices(size * span)] += _RIDGE
-    return np.asarray(matrix)
+def _inside(blocks: Ints, size: int) -> Reals:
+    """[classes, groups] 1 for the groups of each class."""
+    found = np.zeros((blocks.shape[0], size + 1))
+    np.put_along_axis(found, blocks, 1.0, axis=1)
+    return found[:, :size]
+
+
+def _matrix(inside: Reals, rows: Reals, weight: Reals) -> tuple[Reals, Ints]:
+    """Σ over classes of the covariance of their rows, for the groups and values that are open, and which these are."""
+    span = rows.shape[1]
+    mass = weight[:, None] * rows
+    open_ones = np.flatnonzero((inside.T @ (mass * (1.0 - rows))).reshape(-1) > _FIXED)
+    group, value = np.divmod(open_ones, span)
+    chosen = inside[:, group]
+    flat = chosen * (np.sqrt(weight)[:, None] * rows)[:, value]
+    matrix = -(flat.T @ flat)
+    for v in range(span):
+        mine = np.flatnonzero(value == v)
+        matrix[np.ix_(mine, mine)] += chosen[:, mine].T @ (mass[:, v, None] * chosen[:, mine])
+    matrix[np.diag_indices(open_ones.size)] += _RIDGE
+    return np.asarray(matrix), open_ones
 
 
 def _tilted(rows: Reals, by: Reals) -> Reals:

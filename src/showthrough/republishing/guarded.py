@@ -31,7 +31,7 @@ from showthrough.republishing.located_guard import by_location
 from showthrough.republishing.lowering import Lowering
 from showthrough.republishing.people import exposed_by, refusal
 from showthrough.republishing.proposal import Proposal
-from showthrough.republishing.refusing import refused
+from showthrough.republishing.refusing import over_which, refused
 from showthrough.republishing.search import Acceptable, Search, started
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, guided
@@ -164,14 +164,14 @@ def _guided(guard: Guard) -> Proposal | None:
         return None
 
 
-def _holding_back(search: Search, base: Proposal | None) -> int | None:
-    """How many records a release holds back that keeps the policy, if that was not allowed, helps and is found."""
+def _holding_back(search: Search, base: Proposal | None) -> Proposal | None:
+    """What keeps the policy with records held back, if that was not allowed, helps and is found."""
     guard = search.guard
     if guard.hold_back or search.late:
         return None
     again = Search(replace(guard, hold_back=True), search.before, search.exposed, search.deadline)
     done = _searched(again, base)
-    return None if done is None else done.proposal.held
+    return None if done is None else done.proposal
 
 
 def _nearest(search: Search) -> Guarded | None:
@@ -205,10 +205,11 @@ def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
     """Whom the history alone puts over a limit: nothing can be undone for them."""
     ids = exposed_by(before, guard.policy)
     if before is not None and ids and guard.exposed == "refuse":
+        breaches = replace(guard.policy, max_gain=None).review(before).breaches
         raise refusal(
-            f"Earlier releases already put {people(len(ids))} over a limit; no new release can undo that. "
-            'exposed="accept" publishes for all others.',
-            replace(guard.policy, max_gain=None).review(before).breaches,
+            f"Earlier releases already put {people(len(ids))} over a limit{over_which(guard.policy, breaches)}; no new "
+            'release can undo that. exposed="accept" publishes for all others.',
+            breaches,
             parameters=("exposed",),
         )
     return ids

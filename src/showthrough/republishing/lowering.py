@@ -18,14 +18,16 @@ from showthrough.republishing.proposal import MOST_HELD, Proposal
 from showthrough.republishing.repairs import merge
 from showthrough.republishing.search import Search
 from showthrough.republishing.standing import Standing
-from showthrough.republishing.tuning import Tuned, Tuning
+from showthrough.republishing.tuned import Tuned
+from showthrough.republishing.tuning import Tuning
 from showthrough.table.arrays import Ints
 
 LARGEST = 400  # multipliers up to which Newton's matrix is inverted again and again
-STEPS = 500
-STEPS_BESIDE = 120  # where there is a release that withholds little, or nothing may be held back
+STEPS = 1200  # since the price was lowered last
+STEPS_BESIDE = 200  # where there is a release that withholds little, or nothing may be held back
+STEPS_EACH, NEAR = 60, 3  # more steps for each counterfeit or record that is farther than this above the bound
 SHARE = 0.5  # of the time
-LONGEST, LONGEST_BESIDE = 120.0, 20.0  # seconds at most, where too much is withheld so far, and otherwise
+LONGEST, LONGEST_BESIDE = 120.0, 60.0  # seconds at most, where too much is withheld so far, and otherwise
 MERGES = 12
 _WITHIN = 0.6  # of the slack that a limit has: two solvers differ by less
 
@@ -38,6 +40,7 @@ class Lowering:
     standing: Standing
     limit: float
     began: float = field(default_factory=time.monotonic)
+    mark: int = 0  # steps after which the price was lowered last
 
     @cached_property
     def tuning(self) -> Tuning:
@@ -71,9 +74,17 @@ class Lowering:
         search = self.search
         seconds = min(SHARE * search.guard.seconds, LONGEST if self._dear else LONGEST_BESIDE)
         late = time.monotonic() > self.began + seconds
-        return late or search.late or self.tuning.clock >= (STEPS if self._dear else STEPS_BESIDE)
+        return late or search.late or self.tuning.clock - self.mark >= self._patience
 
-    @cached_property
+    @property
+    def _patience(self) -> int:
+        """Steps without a lower price: more where the price is far above the bound."""
+        if self._dear:
+            return STEPS
+        beyond = self.search.most[1] - self.least - NEAR if self.search.guard.hold_back else 0
+        return min(STEPS, STEPS_BESIDE + STEPS_EACH * max(beyond, 0))
+
+    @property
     def _dear(self) -> bool:
         """Whether records may be held back, and too many are so far."""
         return self.search.guard.hold_back and self.search.most[0]
@@ -102,14 +113,27 @@ class Lowering:
         for cap in caps:
             most = cap
             for start in self._starts(proposals):
-                now: Tuned | None = start
-                while now is not None and most >= self.least and not self.enough():
-                    now = self.tuning.lowered(now, most)
-                    if now is not None:
-                        most = now.price - 1
-                        yield now.proposal()
+                for found in self._lowered(start, most):
+                    most = found.price - 1
+                    yield found.proposal()
             if most < cap:
+                break
+        while most >= self.least and not self.enough():
+            again = self.tuning.kicked()
+            if again is None:
                 return
+            for found in self._lowered(again, most):
+                most = found.price - 1
+                yield found.proposal()
+
+    def _lowered(self, start: Tuned, most: int) -> Iterator[Tuned]:
+        """States at lower and lower prices, at ``most`` first."""
+        now: Tuned | None = start
+        while now is not None and most >= self.least and not self.enough():
+            now = self.tuning.lowered(now, most)
+            if now is not None:
+                self.mark, most = self.tuning.clock, now.price - 1
+                yield now
 
     def _starts(self, proposals: list[Proposal]) -> Iterator[Tuned]:
         """What was found, then with everybody back, then with fewer and fewer groups."""

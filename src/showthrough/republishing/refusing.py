@@ -9,18 +9,31 @@ from dataclasses import replace
 import polars as pl
 
 from showthrough.errors import PolicyError
+from showthrough.inference.posterior import Posterior
 from showthrough.numerals import number_of
 from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import are, people, were
+from showthrough.policy.policy import Policy, Review
 from showthrough.republishing.people import breaches_of, exposed_by, refusal
+from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.search import Search
 
 _STEPS = 1000  # a limit is suggested in thousandths
 _TRIES = 20
 
 
-def refused(search: Search, held: int | None) -> PolicyError:
-    """Why there is no release; ``held`` records would have to be held back, None if that does not help either.
+_BREACHES = {
+    "max_posterior": "likelier than {limit:g} to have a value",
+    "max_gain": "surer than before by more than {limit:g}",
+    "certain": "certain",
+    "impossible": "with a value that is excluded",
+    "proximity": "too likely near a value",
+}
+"""What it is to be over a limit."""
+
+
+def refused(search: Search, held: Proposal | None) -> PolicyError:
+    """Why there is no release; ``held`` is one with records held back, None if that does not help either.
 
     Nothing is suggested that was not seen to work: holding back was tried, a weaker limit is one that an attempt
     keeps, and more time is named only where the time ended the search.
@@ -36,10 +49,11 @@ def refused(search: Search, held: int | None) -> PolicyError:
         here = guard.table.frame[guard.table.id or ""].cast(pl.String)
         there = int(leaks.is_in(here.implode()).sum())
         among = f"{there or 'none'} of them {are(there)} in the table"
-        parts.append(f"The nearest attempt leaves {people(leaks.len())} over a limit; {among}.")
-    limit = _weaker(search)
-    ways = [] if held is None else [f"hold_back=True (with {number_of(held, 'record')} held back)"]
-    ways += [] if limit is None else [f"policy=Policy(max_posterior={limit:g})"]
+        which = _of_nearest(search)
+        parts.append(f"The nearest attempt leaves {people(leaks.len())} over a limit{which}; {among}.")
+    limits = _weaker(search)
+    ways = [] if held is None else [f"hold_back=True (with {_price(held)})"]
+    ways += [f"policy=Policy({', '.join(f'{name}={limit:g}' for name, limit in limits.items())})"] if limits else []
     near = nearest(search)
     if ways:
         parts.append(f"This would do: {', or '.join(ways)}.")
@@ -49,7 +63,7 @@ def refused(search: Search, held: int | None) -> PolicyError:
         also = "" if guard.hold_back else " Holding records back was tried too and does not help."
         parts.append(f"More time would not change that.{also}")
     if near is not None:
-        parts.append(f"best_effort=True publishes with {people(near)} over a limit.")
+        parts.append(f"best_effort=True publishes with {people(near)} over a limit at most.")
     frame = search.last.breaches if search.last is not None else breaches_of(leaks)
     return refusal(" ".join(parts), frame, ("hold_back", "policy", "best_effort"))
 
@@ -68,23 +82,62 @@ def _tried(search: Search) -> str:
     return f"The search came to its end after {spent:.1f} s; it tried {ways}."
 
 
-def _weaker(search: Search) -> float | None:
-    """The limit on the posterior that the mildest attempt keeps, if it keeps everything else."""
-    guard, attempt = search.guard, search.mildest
-    if guard.policy.max_posterior is None or attempt is None or not search.satisfies(attempt):
-        return None
-    post = search.posterior(attempt)
+def over_which(policy: Policy, breaches: pl.DataFrame) -> str:
+    """How many persons are over each limit, in brackets; nothing where no limit is known."""
+    said = []
+    for limit, number in breaches.group_by("limit", maintain_order=True).agg(pl.col("id").n_unique()).iter_rows():
+        if limit in _BREACHES:
+            said.append(f"{number} {_BREACHES[limit].format(limit=getattr(policy, limit))}")
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _of_nearest(search: Search) -> str:
+    """The limits of those over one in the nearest attempt."""
+    post = None if search.nearest is None else search.posterior(search.nearest)
     if post is None:
-        return None
-    policy, exposed = guard.policy, search.exposed
+        return ""
+    return over_which(search.guard.policy, _reviewed(search, search.guard.policy, post, search.exposed).breaches)
+
+
+def _price(held: Proposal) -> str:
+    """What a release takes that holds records back."""
+    fakes = f" and {number_of(held.counterfeits, 'counterfeit')}" if held.counterfeits else ""
+    return f"{number_of(held.held, 'record')} held back{fakes}"
+
+
+def _reviewed(search: Search, policy: Policy, post: Posterior, exposed: set[str]) -> Review:
+    return policy.review(post, search.before, exposed=exposed)
+
+
+def _weaker(search: Search) -> dict[str, float]:
+    """The limits on what is believed that the mildest attempt keeps, or the nearest, if it keeps everything else."""
+    attempts = [search.mildest, *([search.nearest] if search.nearest is not search.mildest else [])]
+    for attempt in attempts:
+        if attempt is None or not search.satisfies(attempt):
+            continue
+        post = search.posterior(attempt)
+        found = {} if post is None else _kept(search, post)
+        if found:
+            return found
+    return {}
+
+
+def _kept(search: Search, post: Posterior) -> dict[str, float]:
+    """The limits that an attempt keeps, where those on what is believed are all that must give way."""
+    policy, exposed = search.guard.policy, search.exposed
+    found: dict[str, float] = {}
     for _ in range(_TRIES):
-        review = policy.review(post, search.before, exposed=exposed)
-        figures = review.breaches.filter(pl.col("limit") == "max_posterior")["figure"]
-        if review.holds or not figures.len():
+        review = _reviewed(search, policy, post, exposed)
+        if review.holds:
+            return found if all(limit < 1 for limit in found.values()) else {}
+        before = dict(found)
+        for name in ("max_posterior", "max_gain"):
+            figures = review.breaches.filter(pl.col("limit") == name)["figure"]
+            if figures.len():
+                found[name] = math.ceil(float(figures.max() or 1.0) * _STEPS - SLACK) / _STEPS  # type: ignore[arg-type]
+        if found == before:
             break
-        limit = math.ceil(float(figures.max() or 1.0) * _STEPS - SLACK) / _STEPS  # type: ignore[arg-type]
-        policy = replace(policy, max_posterior=limit)
+        posterior, gain = found.get("max_posterior", policy.max_posterior), found.get("max_gain", policy.max_gain)
+        policy = replace(policy, max_posterior=posterior, max_gain=gain)
         exposed = exposed_by(search.before, policy)  # fewer than by the stricter limit: the others count again
-    weaker = policy.max_posterior or 1.0
-    kept = policy is not guard.policy and weaker < 1 and policy.review(post, search.before, exposed=exposed).holds
-    return weaker if kept else None
+    return {}

@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.table import Table
+from showthrough.errors import ContradictionError
 from showthrough.inference.earlier import required
 from showthrough.inference.infer import infer
 from showthrough.inference.posterior import Posterior
+from showthrough.inference.splitting import ADVICE, CHOICES_OF_CHANGED
 from showthrough.progress import Progress
 from showthrough.register.informing import informed
 from showthrough.register.locating import names_of
@@ -19,6 +21,12 @@ from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
+
+_SPLIT = 'changed="split" treats such an id as one person per release.'
+_SINCE = (
+    "Nothing is published beside releases that contradict each other: give as history= only those since values "
+    'changed. An audit of all of them with changed="tolerate" says how many persons that concerns.'
+)
 
 
 def tied(release: Release) -> Release:
@@ -62,7 +70,19 @@ def joint(
     if known:
         named = zip(names_of(every), every, strict=True)
         given |= {**known, "membership": {name: r.link for name, r in named if r.roles.id is None}}
-    return required(infer(every, **given))
+    try:
+        return required(infer(every, **given))
+    except ContradictionError as error:
+        raise _advised(error) from None
+
+
+def _advised(error: ContradictionError) -> ContradictionError:
+    """A contradiction with what a publisher can do: to publish takes less than to read does."""
+    text = error.said.replace(CHOICES_OF_CHANGED, _SPLIT)
+    if ADVICE in text:
+        text = text.replace(ADVICE, _SINCE)
+    parameters = tuple(dict.fromkeys([*error.parameters, "changed", "history"]))
+    return type(error)(text, parameters=parameters, contradiction=error.contradiction)
 
 
 def reader_of(known: Mapping[str, Any], values: pl.Series) -> Reader:

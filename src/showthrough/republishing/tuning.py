@@ -4,100 +4,35 @@ The state is a proposal with what readers would believe (`beliefs`). Every recor
 group, or out; what that does to everybody is guessed to first order for all such steps, and for pairs of them, at once.
 The best guesses are worked out, and the best of these is taken even if it is worse than before, unless it undoes a late
 step: so the search leaves places where no step helps. Once nobody is over the limit, the price is lowered by one and
-the search goes on from there.
+the search goes on from there. What stands at the limit must be met in exact proportions, and often no few steps lead
+from one such release to another: then the search begins again from one of its best ends after some steps at random.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from showthrough.republishing.beliefs import Belief, Kinds, believed, shown_by
+from showthrough.republishing.beliefs import Kinds, believed, shown_by
 from showthrough.republishing.proposal import Proposal
-from showthrough.table.arrays import Flags, Ints, Reals
+from showthrough.republishing.tuned import Steps, Tuned
+from showthrough.table.arrays import Ints, Reals
 
-STEPS = 40  # without a better state, after which a search ends
+STEPS = 20  # without a better state, after which a search ends
 _SINGLES = 500  # steps that are guessed at a time
 _EACH = 6  # pairs with each of them that are looked at again
+_LEADS = 80  # best steps of which pairs are made
 _PAIRED = 200  # pairs that are guessed like single steps
 _CLOSE = 40  # probabilities nearest to their bounds, by which pairs are chosen
 _TRIALS = 4  # of the best guesses, worked out
-_TABU = 9  # steps for which what moved stays
-
-
-@dataclass(frozen=True, eq=False)
-class Tuned:
-    """A proposal and what readers would believe."""
-
-    group: Ints  # [rows] −1: held back
-    fakes: Ints  # [groups, values]
-    belief: Belief
-
-    @cached_property
-    def shown(self) -> Ints:
-        """[groups, values] what is published, counterfeits included."""
-        return self.belief.counts.astype(np.int64)
-
-    @cached_property
-    def real(self) -> Ints:
-        """[groups] members who are no counterfeits."""
-        return np.bincount(self.group[self.group >= 0], minlength=self.fakes.shape[0])
-
-    @cached_property
-    def held(self) -> int:
-        """Records held back."""
-        return int((self.group < 0).sum())
-
-    @cached_property
-    def price(self) -> int:
-        """Counterfeits and records held back."""
-        return int(self.fakes.sum()) + self.held
-
-    def proposal(self) -> Proposal:
-        """As it is published; groups of counterfeits alone are left out."""
-        group, value = np.nonzero(self.fakes)
-        number = self.fakes[group, value]
-        return Proposal(
-            self.group.astype(np.int32),
-            np.repeat(group, number).astype(np.int32),
-            np.repeat(value, number).astype(np.int32),
-        ).inhabited()
-
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """Single steps: one record or counterfeit of a kind with a value from one group to another (−1: out)."""
-
-    kind: Ints
-    value: Ints
-    source: Ints
-    target: Ints
-    row: Ints  # a record that is meant, −1: a counterfeit
-
-    def of(self, chosen: Ints | Flags) -> Steps:
-        """Some of them."""
-        return Steps(self.kind[chosen], self.value[chosen], self.source[chosen], self.target[chosen], self.row[chosen])
-
-    @property
-    def ways(self) -> tuple[list[int], list[int], list[int], list[int]]:
-        """Value, source, target and row of each."""
-        return self.value.tolist(), self.source.tolist(), self.target.tolist(), self.row.tolist()
-
-    @cached_property
-    def price(self) -> Ints:
-        """[steps] what each adds to the price."""
-        fake = self.row < 0
-        out, back = (self.target < 0).astype(np.int64), (self.source < 0).astype(np.int64)
-        return np.where(fake, back - out, out - back)
-
-    @cached_property
-    def held(self) -> Ints:
-        """[steps] what each adds to the records held back."""
-        return np.where(self.row < 0, 0, self.price)
+_IDLE = 1e-9  # a step that changes nothing by more, as of persons of whom readers are certain, leads nowhere
+_TABU = 6  # steps for which what moved stays
+_ENDS = 8  # states from which a search begins again
+_KICKS = (3, 12)  # steps at random before it
+_TRIED = 20  # of those, until one fits the criteria
 
 
 @dataclass(eq=False)
@@ -113,6 +48,7 @@ class Tuning:
     generator: np.random.Generator
     late: dict[tuple[int, int, int], int] = field(default_factory=dict)  # what moved where from, and when
     clock: int = 0
+    ends: list[Tuned] = field(default_factory=list)  # the best states of late searches
 
     def state(self, proposal: Proposal) -> Tuned:
         """A proposal as a state."""
@@ -120,10 +56,12 @@ class Tuning:
         groups = 1 + max(int(found.group.max(initial=-1)), int(found.counterfeit_group.max(initial=-1)))
         fakes = np.zeros((groups, self.kinds.base.shape[1]), dtype=np.int64)
         np.add.at(fakes, (found.counterfeit_group, found.counterfeit_value), 1)
-        return self._solved(found.group.astype(np.int64), fakes, None)
+        return self._solved(found.group.astype(np.int64), fakes)
 
-    def _solved(self, group: Ints, fakes: Ints, begin: Reals | None) -> Tuned:
-        return Tuned(group, fakes, believed(self.kinds, *shown_by(self.kinds, group, self.value, fakes), begin))
+    def _solved(self, group: Ints, fakes: Ints, begin: Reals | None = None, beside: Tuned | None = None) -> Tuned:
+        shown = shown_by(self.kinds, group, self.value, fakes)
+        near = None if beside is None else beside.belief
+        return Tuned(group, fakes, believed(self.kinds, *shown, begin, near))
 
     def within(self, state: Tuned) -> bool:
         """Whether nobody is over the limit."""
@@ -138,12 +76,31 @@ class Tuning:
                 return now
             after = self._stepped(now, price)
             if after is None:
-                return None
+                break
             now = after
             beyond, over = self._badness(best, price)
             better = self._badness(now, price) < (beyond, 0.99 * over)
             best, stale = (now, 0) if better else (best, stale + 1)
+        self.ends = sorted([best, *self.ends], key=lambda one: self._badness(one, price))[:_ENDS]
         return None
+
+    def kicked(self) -> Tuned | None:
+        """One of the best states after a few steps at random."""
+        self.clock += 1
+        if not self.ends:
+            return None
+        now = self.ends[int(self.generator.integers(len(self.ends)))]
+        for _ in range(int(self.generator.integers(*_KICKS))):
+            single = self._singles(now)
+            for k in self.generator.permutation(single.kind.size)[:_TRIED].tolist():
+                one = single.of(np.array([k]))
+                if int(one.held[0]) > 0 and now.held >= self.most_held:
+                    continue
+                after = self._after(now, one, now.belief.multiplier)
+                if after is not None:
+                    now = after
+                    break
+        return now
 
     def _beyond(self, paid: Any, held: Any, price: int) -> Any:
         """By how much a price and what is held back exceed what is allowed."""
@@ -190,7 +147,7 @@ class Tuning:
         asked = np.unique(np.concatenate([steps.source, steps.target])) if same else np.arange(real.size)
         if not self.fits(shown, real, asked[(asked >= 0) & (real[asked] > 0)]):
             return None
-        after = self._solved(group, fakes, begin)
+        after = self._solved(group, fakes, begin, now)
         return after if after.belief.solved else None
 
     def _ranked(self, now: Tuned, price: int) -> Iterator[tuple[Steps, Reals]]:
@@ -209,6 +166,7 @@ class Tuning:
         out = single.held[one] + np.where(other >= 0, single.held[other], 0)
         beyond = self._beyond(now.price + more, now.held + out, price)
         allowed = beyond <= max(int(self._beyond(now.price, now.held, price)) - 1, 0)
+        allowed &= (np.abs(every - now.belief.over) > _IDLE) | (more != 0) | (out != 0)
         for k in np.lexsort((every, beyond)).tolist():
             if allowed[k]:
                 chosen = np.array([one[k], other[k]] if other[k] >= 0 else [one[k]])
@@ -249,26 +207,21 @@ class Tuning:
         far, weight = now.belief.far(near), now.belief.weight[near[0]]
         wanted = max(int(self._beyond(now.price, now.held, price)) - 1, 0)
         paid, held = now.price + single.price, now.held + single.held
-        firsts: list[Ints] = []
-        seconds: list[Ints] = []
-        scores: list[Reals] = []
-        for k in range(single.kind.size - 1):
-            beyond = self._beyond(paid[k + 1 :] + single.price[k], held[k + 1 :] + single.held[k], price) > wanted
-            if beyond.all():
-                continue
-            score = np.maximum(shift[k + 1 :] + (far + shift[k]), 0.0) @ weight
-            score += alone[k] + alone[k + 1 :]
-            score[beyond | ((single.row[k] >= 0) & (single.row[k + 1 :] == single.row[k]))] = np.inf
-            best = np.argpartition(score, min(_EACH, score.size - 1))[:_EACH]
-            best = best[np.isfinite(score[best])]
-            firsts.append(np.full(best.size, k))
-            seconds.append(best + k + 1)
-            scores.append(score[best])
-        if not firsts:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        first, second, score = np.concatenate(firsts), np.concatenate(seconds), np.concatenate(scores)
-        top = np.argsort(score, kind="stable")[:_PAIRED]
-        return first[top], second[top]
+        none = np.empty(0, dtype=np.int64)
+        order = np.argsort(np.maximum(far + shift, 0.0) @ weight + alone, kind="stable")
+        cheap = order[(single.price + single.held)[order] < 0]
+        lead = np.unique(np.concatenate([order[:_LEADS], cheap[: _LEADS // 2]]))
+        score = np.maximum((far + shift[lead])[:, None] + shift, 0.0) @ weight + alone[lead, None] + alone
+        out = self._beyond(paid + single.price[lead, None], held + single.held[lead, None], price) > wanted
+        out |= (single.row[lead, None] >= 0) & (single.row[lead, None] == single.row)
+        out |= np.isin(np.arange(paid.size), lead) & (np.arange(paid.size) <= lead[:, None])
+        score[out] = np.inf
+        best = np.argpartition(score, min(_EACH, paid.size - 1), axis=1)[:, :_EACH]
+        first, second = np.repeat(lead, best.shape[1]), best.reshape(-1)
+        told = np.take_along_axis(score, best, axis=1).reshape(-1)
+        top = np.argsort(told, kind="stable")[:_PAIRED]
+        top = top[np.isfinite(told[top])]
+        return (first[top], second[top]) if top.size else (none, none)
 
     def _changes(self, now: Tuned, single: Steps) -> tuple[Reals, Reals]:
         """[steps, groups, values] what each does to the multipliers; [steps] how far what moves is over by itself."""
