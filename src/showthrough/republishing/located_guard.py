@@ -34,6 +34,7 @@ CYCLES = 12  # full inferences of what rounds came to
 IDLE = 2  # of these, in which nothing becomes better
 LAST = 1.2  # times what a full inference took, for another
 PRICE = 0.1  # persons over a limit that one counterfeit or withheld record more is worth
+ASTRAY = 2  # persons more than in the best attempt, from which rounds still go on
 STALE = 6  # rounds in which nothing becomes better, after which another start is taken
 FEW = 3  # neighbours of a person at a time; twice as many after each round that did not help
 STILL = 1e-6  # a probability that moved by less did not
@@ -111,8 +112,8 @@ class _Improving:
                 return
 
     def _rounds(self, proposal: Proposal, over: People, steps: list[Remark]) -> Proposal:
-        """The proposal after rounds of changes, as long as they help."""
-        search, stale = self.search, 0
+        """The best proposal of rounds of changes, as long as they help; a round may lead a little astray."""
+        search, stale, best = self.search, 0, (over.sum(), proposal, len(steps))
         search.rough = PASSES if self.slow else 0
         try:
             for _ in range(ROUNDS):
@@ -125,18 +126,21 @@ class _Improving:
                 )
                 judged = [(search.over(way[0]), *way) for way in self._ways(proposal, over, stale) if not self.ending]
                 better = min(judged, key=lambda one: one[0].sum() + PRICE * one[1].price, default=None)
-                stale = 0 if better is not None and better[0].sum() < persons else stale + 1
+                stale = 0 if better is not None and better[0].sum() < best[0] else stale + 1
                 if stale > STALE or not persons or (self.ending and not judged):
                     break
-                if better is not None and better[0].sum() <= persons:
+                if better is not None and better[0].sum() <= best[0] + ASTRAY:
                     over, proposal = better[:2]
                     steps.append(better[2])
+                if over.sum() < best[0] or (over.sum() == best[0] and proposal.price < best[1].price):
+                    best = over.sum(), proposal, len(steps)
                 if not over.any():
                     break
         finally:
             search.rough = 0
             search.asked = None
-        return proposal
+        del steps[best[2] :]
+        return best[1]
 
     def _ways(self, proposal: Proposal, over: People, stale: int) -> Iterator[Way]:
         """What may be done next that withholds little; merging neighbours where it was not tried of the same yet."""
