@@ -45,22 +45,23 @@ def guarded(history, table, limit, **more):
 
 def located(releases, tables, limit):
     """Whom a reader is surer of than the limit who sees where everybody of the newest table fits."""
-    newest = tables[-1]
-    membership = {}
-    for release, table in zip(releases, tables, strict=True):
-        here = set(table["id"]) & set(newest["id"]) & set(release.groups()["id"])
-        cells = _cells(release, table)
-        people = newest.filter(pl.col("id").is_in(list(here)))
-        rows = [
-            (i, g)
-            for i, age, area in people.select("id", "age", "zip").iter_rows()
-            for g, (low, high, areas) in cells.items()
-            if low <= age <= high and area in areas
-        ]
-        membership[release.name] = pl.DataFrame(rows, schema=["id", "group"], orient="row")
-    post = infer(releases, membership=membership)
+    fitting = {r.name: _fitting(r, table, tables[-1]) for r, table in zip(releases, tables, strict=True)}
+    post = infer(releases, membership=fitting)
     assert post.certificate.status.certain
     return set(post.ids.filter(pl.Series(post.largest() > limit + SLACK)))
+
+
+def _fitting(release, table, newest):
+    """(id, group) of everybody of the newest table who is in a release: the groups whose cells cover them."""
+    here = set(table["id"]) & set(newest["id"]) & set(release.groups()["id"])
+    people = newest.filter(pl.col("id").is_in(list(here)))
+    rows = [
+        (i, g)
+        for i, age, area in people.select("id", "age", "zip").iter_rows()
+        for g, (low, high, areas) in _cells(release, table).items()
+        if low <= age <= high and area in areas
+    ]
+    return pl.DataFrame(rows, schema=["id", "group"], orient="row")
 
 
 def _cells(release, table):
@@ -218,3 +219,39 @@ def test_the_weaker_limit_that_is_named_does():
                 assert guarded(history, tables[2], float(told[1])).made.guard.review.holds
                 followed += 1
     assert followed
+
+
+def test_a_refusal_tells_who_stands_exactly_at_the_limit():
+    """Whose values are all as likely as the limit is put over it by anything that is told."""
+    told = 0
+    for seed in (9100, 9102, 9110):
+        history, tables = series(seed)
+        before = infer(
+            history, membership={r.name: _fitting(r, t, tables[2]) for r, t in zip(history, tables, strict=False)}
+        )
+        sure = (
+            before.to_frame().filter(pl.col("p") > SLACK).group_by("id").agg(((pl.col("p") - 0.5).abs() < SLACK).all())
+        )
+        at_the_limit = sure.filter(pl.col("p")).height
+        try:
+            guarded(history, tables[2], 0.5, hold_back=True)
+        except PolicyError as refused:
+            found = re.search(r"Earlier releases leave (\d+) of them exactly at the limit", refused.shareable)
+            assert found is None or 0 < int(found[1]) <= at_the_limit
+            told += found is not None
+    assert told
+
+
+def test_large_tables_are_searched_roughly_and_judged_fully(monkeypatch):
+    """As if sixty persons were many: rounds are rough, and what is published keeps the limit by a full inference."""
+    monkeypatch.setattr("showthrough.republishing.located_guard.SMALL", 10)
+    made = 0
+    for seed in range(9, 15):
+        history, tables = series(seed, 0.1)
+        try:
+            release = guarded(history, tables[2], 0.6, hold_back=True)
+        except PolicyError:
+            continue
+        made += 1
+        assert located([*history, release], tables, 0.6) <= set(release.made.exposed)
+    assert made

@@ -26,7 +26,7 @@ from showthrough.republishing.people import People
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import nearest
 from showthrough.republishing.repairs import without
-from showthrough.republishing.search import ROUNDS, Search, started
+from showthrough.republishing.search import ROUNDS, SMALL, Search, started
 from showthrough.republishing.steering import steered
 from showthrough.table.arrays import Flags, Ints
 
@@ -39,7 +39,6 @@ STALE = 6  # rounds in which nothing becomes better, after which another start i
 FEW = 3  # neighbours of a person at a time; twice as many after each round that did not help
 STILL = 1e-6  # a probability that moved by less did not
 PASSES, FINER = 150, 3  # passes of a rough inference; twice as many, so often, where nothing helps
-QUICK = 1.5  # seconds that a full inference may take to be asked in every round
 
 Way = tuple[Proposal, Remark]
 
@@ -83,8 +82,8 @@ class _Improving:
 
     @property
     def slow(self) -> bool:
-        """Whether rounds are judged roughly."""
-        return self.seconds > QUICK
+        """Whether rounds are judged roughly; by the size, so that no release depends on how quick a machine is."""
+        return self.search.guard.table.rows > SMALL
 
     @property
     def ending(self) -> bool:

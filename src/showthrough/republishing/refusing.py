@@ -51,6 +51,11 @@ def refused(search: Search, held: Proposal | None) -> PolicyError:
         among = f"{there or 'none'} of them {are(there)} in the table"
         which = _of_nearest(search)
         parts.append(f"The nearest attempt leaves {people(leaks.len())} over a limit{which}; {among}.")
+        if stuck := cornered(search.before, guard.policy, leaks):
+            parts.append(
+                f"Earlier releases leave {stuck} of them exactly at the limit with every value that is left to "
+                f"{'it' if stuck == 1 else 'them'}: whatever tells anything about such a person puts it over the limit."
+            )
     limits = _weaker(search)
     ways = [] if held is None else [f"hold_back=True (with {_price(held)})"]
     ways += [f"policy=Policy({', '.join(f'{name}={limit:g}' for name, limit in limits.items())})"] if limits else []
@@ -66,6 +71,17 @@ def refused(search: Search, held: Proposal | None) -> PolicyError:
         parts.append(f"best_effort=True publishes with {people(near)} over a limit at most.")
     frame = search.last.breaches if search.last is not None else breaches_of(leaks)
     return refusal(" ".join(parts), frame, ("hold_back", "policy", "best_effort"))
+
+
+def cornered(before: Posterior | None, policy: Policy, ids: pl.Series) -> int:
+    """How many of some persons had nothing but values as likely as the limit: any change makes one of them likelier."""
+    limit = policy.max_posterior
+    if before is None or limit is None:
+        return 0
+    told = before.to_frame().select(pl.col("id").cast(pl.String), "p").filter(pl.col("p") > SLACK)
+    mine = told.filter(pl.col("id").is_in(ids.cast(pl.String).implode()))
+    at = (pl.col("p") - limit).abs() <= SLACK
+    return mine.group_by("id").agg(at.all()).filter(pl.col("p")).height
 
 
 def nearest(search: Search) -> int | None:
