@@ -19,6 +19,7 @@ from showthrough.errors import InputError
 from showthrough.inference.clock import Clock
 from showthrough.inference.cluster.giant_people import GiantCounts
 from showthrough.inference.cluster.spread import SpreadPosterior, summed
+from showthrough.inference.cluster.wide import CutHistory
 from showthrough.inference.earlier import earlier
 from showthrough.inference.infer import infer_on
 from showthrough.inference.posterior import Posterior
@@ -158,6 +159,7 @@ class SpreadAudit(OfReleases):
     decision: Decision | None = None
     rules: Rules | None = None
     sources: tuple[Release | ClusterRelease, ...] = ()  # the releases, in the order of their figures
+    levels: Mapping[str, Mapping[str, float]] | None = None  # of each by itself; None: to be seen from the sources
     since: Since | None = None  # what each release added; None: a component was too large for one worker to tell
     whole_values: None = None  # not looked at in pieces
     scored: None = None
@@ -181,14 +183,22 @@ class SpreadAudit(OfReleases):
 
 
 def audit_on(
-    engine: Engine, releases: Sequence[Any], beside: Mapping[str, Any], wanted: Wanted, count: PieceCounts, clock: Clock
+    engine: Engine,
+    releases: Sequence[Any] | CutHistory,
+    beside: Mapping[str, Any],
+    wanted: Wanted,
+    count: PieceCounts,
+    clock: Clock,
 ) -> SpreadAudit:
     """`audit` in pieces on an engine; ``beside`` is what the reader has."""
     rules = count.rules
     if rules is not None:
         _refuse_single([policy for _, policy in rules.tables()])
-    names = names_of([r for r in releases if getattr(r, "sensitive", None) is not None])
-    count = replace(count, names=tuple(names))
+    if isinstance(releases, CutHistory):
+        names = tuple(releases.published)
+    else:
+        names = tuple(names_of([r for r in releases if getattr(r, "sensitive", None) is not None]))
+    count = replace(count, names=names)
     post = infer_on(engine, releases, beside, wanted, clock, count)
     counted: list[PieceAudit] = [one.figures for one in post.pieces if one.figures is not None]
     if not counted:
@@ -201,12 +211,15 @@ def audit_on(
     found = SpreadAudit(
         post, alone, joint, rules=rules, sources=_sources(releases, beside),
         since=Since.added_up(since) if len(since) == len(counted) else None,
+        levels=releases.levels if isinstance(releases, CutHistory) else None,
     )  # fmt: skip
     return found if rules is None else replace(found, decision=_decided(found, rules, counted))
 
 
-def _sources(releases: Sequence[Any], beside: Mapping[str, Any]) -> tuple[Release | ClusterRelease, ...]:
+def _sources(releases: Sequence[Any] | CutHistory, beside: Mapping[str, Any]) -> tuple[Release | ClusterRelease, ...]:
     """The releases that publish values; their margins come with them."""
+    if isinstance(releases, CutHistory):
+        return releases.sources
     if any(isinstance(one, ClusterRelease) for one in releases):
         return tuple(releases)
     return tuple(r for r in telling(listed(releases), beside["domain"], noisy=True) if r.part_of is None)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from showthrough.engines.engine import Engine
     from showthrough.inference.cluster.pieces import MorePerPiece
     from showthrough.inference.cluster.spread import SpreadPosterior
+    from showthrough.inference.cluster.wide import CutHistory
 
 SECONDS = 600.0  # that an inference takes at most, if nobody says otherwise
 
@@ -126,7 +127,7 @@ def infer(
 
 def infer_on(
     engine: Engine,
-    releases: Sequence[Any],
+    releases: Sequence[Any] | CutHistory,
     beside: Mapping[str, Any],
     wanted: Wanted,
     clock: Clock,
@@ -134,9 +135,11 @@ def infer_on(
 ) -> SpreadPosterior:
     """`infer` in pieces on an engine; ``beside`` is what the reader has, ``further`` what else is wanted of a piece."""
     from showthrough.inference.cluster.on_cluster import infer_laid
-    from showthrough.inference.cluster.wide import Wide, infer_wide
+    from showthrough.inference.cluster.wide import CutHistory, Wide, infer_cut, infer_wide
 
     asked = Wide(infer, wanted, clock, further)
+    if isinstance(releases, CutHistory):
+        return infer_cut(releases, engine, asked)
     if not any(isinstance(one, ClusterRelease) for one in releases):
         given = listed(releases)
         return infer_wide(given, Reader.of(given, **beside).checked(telling(given, noisy=True)), engine, asked)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
 
+from showthrough.errors import Cancelled, EngineError, InternalError, ShowthroughError
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.cluster.cutting import HistoryPiece
 from showthrough.inference.posterior import Posterior
+from showthrough.storage.system import remove
 from showthrough.storage.unit import written_whole
 
 ANSWER, PEOPLE, FACTS = TABLES = ("answer", "people", "facts")
@@ -72,6 +75,20 @@ class PieceAnswer:
     contradictions: tuple[str, ...] = ()
     figures: Any = None
     seconds: float = field(default=0.0, compare=False)  # of processor time
+
+
+@contextmanager
+def gone_if_refused(*folders: Path) -> Iterator[None]:
+    """Folders that a later run goes on from, unless what was asked is refused: then nobody asks it again."""
+    try:
+        yield
+    except (EngineError, Cancelled, InternalError):
+        raise
+    except ShowthroughError:
+        for folder in folders:
+            with suppress(OSError):
+                remove(folder)
+        raise
 
 
 def answer_file(path: str, question: PieceQuestion) -> PieceAnswer:

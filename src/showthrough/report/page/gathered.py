@@ -185,6 +185,8 @@ def gather(
     if not isinstance(audit, SpreadAudit):
         worst = None if shareable else worst_place(audit)
         found = replace(found, populations=by_population(audit, shareable=shareable), worst=worst)
+    if isinstance(audit, SpreadAudit) and audit.levels is not None:
+        return replace(found, levels={name: dict(told) for name, told in audit.levels.items()})
     return replace(found, levels=single_levels(dict(zip(audit.posterior.names, found.held, strict=False))))
 
 
