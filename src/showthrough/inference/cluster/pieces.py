@@ -16,8 +16,10 @@ from showthrough.errors import Cancelled, EngineError, InternalError, Showthroug
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.cluster.cutting import HistoryPiece
 from showthrough.inference.posterior import Posterior
+from showthrough.register.leeway import Near
 from showthrough.storage.system import remove
 from showthrough.storage.unit import written_whole
+from showthrough.table.frozen import Frozen
 
 ANSWER, PEOPLE, FACTS = TABLES = ("answer", "people", "facts")
 """What is written of each piece: probabilities, everybody's likeliest value, and what is proven."""
@@ -52,6 +54,7 @@ class PieceQuestion:
     """What all pieces are asked, and where their answers go."""
 
     infer: Callable[..., Posterior]
+    infer_by_guess: Callable[..., Posterior]
     folder: str
     id_type: pl.DataType
     domain: tuple[Any, ...] = ()
@@ -74,6 +77,7 @@ class PieceAnswer:
     entropy: float
     contradictions: tuple[str, ...] = ()
     figures: Any = None
+    near: Mapping[str, Near] = field(default_factory=Frozen)  # by release: how many centroids a guess gave way to
     seconds: float = field(default=0.0, compare=False)  # of processor time
 
 
@@ -101,10 +105,12 @@ def answer_file(path: str, question: PieceQuestion) -> PieceAnswer:
 def answer_cut(cut: HistoryPiece, name: str, question: PieceQuestion) -> PieceAnswer:
     """Infer from a piece, write what is known of everybody under its name, and tell the counts."""
     began = time.process_time()
-    post = question.infer(
-        cut.releases, register=cut.register, membership=cut.membership, domain=question.domain, changed=cut.changed,
-        contradictions=question.contradictions, seconds=question.left(),
-    )  # fmt: skip
+    given: dict[str, Any] = {"register": cut.register, "membership": cut.membership, "domain": question.domain}
+    given |= {"changed": cut.changed, "seconds": question.left()}
+    if cut.by_guess:
+        post = question.infer_by_guess(cut.releases, **given)
+    else:
+        post = question.infer(cut.releases, **given, contradictions=question.contradictions)
     figures, more = None, pl.DataFrame()
     if question.further is not None:
         figures, more = question.further(post, question.left(), question.share)
@@ -118,6 +124,7 @@ def answer_cut(cut: HistoryPiece, name: str, question: PieceQuestion) -> PieceAn
         post.entropy,
         tuple(one.shareable for one in told),
         figures,
+        post.reader.leeway.near,
         time.process_time() - began,
     )
 

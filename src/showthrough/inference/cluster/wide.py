@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from showthrough.engines.engine import Engine
+from showthrough.errors import ContradictionError
 from showthrough.inference.clock import Clock
 from showthrough.inference.cluster.cutting import Cutting, HistoryPiece
 from showthrough.inference.cluster.pieces import TABLES, MorePerPiece, PieceAnswer, PieceQuestion, answer_file
@@ -25,6 +26,7 @@ from showthrough.inference.row_values import published_values
 from showthrough.inference.run import Wanted
 from showthrough.progress import Progress
 from showthrough.register.changed import Changed
+from showthrough.register.leeway import Leeway
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
 from showthrough.release.sums import without_persons
@@ -40,6 +42,7 @@ class Wide:
     """How an answer is wanted, whoever works on it, and in which time; ``infer`` answers a piece."""
 
     infer: Callable[..., Posterior]
+    infer_by_guess: Callable[..., Posterior]
     wanted: Wanted
     clock: Clock
     further: MorePerPiece | None = None
@@ -52,7 +55,9 @@ class Wide:
     def question(self, folder: Path, id_type: pl.DataType, domain: tuple[Any, ...] = ()) -> PieceQuestion:
         """What every piece is asked."""
         until, against = time.time() + self.clock.left(), self.wanted.contradictions
-        return PieceQuestion(self.infer, str(folder), id_type, domain, against, until, self.further)
+        return PieceQuestion(
+            self.infer, self.infer_by_guess, str(folder), id_type, domain, against, until, self.further
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,7 @@ class CutHistory:
     reader: Reader  # who has no person
     sources: tuple[Release, ...]  # that hold no person
     changed: Changed  # what to do about values that changed; the pieces know whose did
+    whole: str | None = None  # the file of all in one, where a guess may give way that ties the pieces together
     levels: Mapping[str, Mapping[str, float]] | None = None  # of each release by itself, if somebody looked
 
 
@@ -75,8 +81,10 @@ def cut_down(releases: Sequence[Release], reader: Reader, changed: Changed, fold
     published = {r.name: tuple(published_values(r).unique().sort()) for r in cutting.heads}
     files = tuple(_put_down(cutting.pieces(changed), Path(folder)))
     sources = tuple(without_persons(r) for r in cutting.heads)
-    nobody = replace(changed, told=Frozen())
-    return CutHistory(folder, files, cutting.ids.dtype, published, reader.without_persons(), sources, nobody)
+    nobody, whole = replace(changed, told=Frozen()), None
+    if cutting.by_guess:
+        whole = _put(cutting.whole(changed), Path(folder) / "pieces" / "whole.pickle")
+    return CutHistory(folder, files, cutting.ids.dtype, published, reader.without_persons(), sources, nobody, whole)
 
 
 def cut_by(engine: Engine, cut: Callable[[Cuttable, str], CutHistory], part: Cuttable) -> CutHistory:
@@ -107,14 +115,24 @@ def infer_cut(cut: CutHistory, engine: Engine, asked: Wide) -> SpreadPosterior:
     folder = Path(cut.folder)
     question = asked.question(folder, cut.id_type, cut.reader.domain)
     try:
-        found = worked(engine, answer_file, cut.files, question, asked.progress)
+        try:
+            found = worked(engine, answer_file, cut.files, question, asked.progress)
+        except ContradictionError:
+            if cut.whole is None:
+                raise
+            for table in TABLES:
+                for path in (folder / table).iterdir():
+                    path.unlink()
+            found = worked(engine, answer_file, [cut.whole], question, asked.progress)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)  # nobody goes on from here
         raise
     shutil.rmtree(folder / "pieces")
     certificate = joined([one.certificate for one in found], len(cut.published))
+    near = {name: wide for one in found for name, wide in one.near.items()}
+    reader = replace(cut.reader, leeway=Leeway(near=Frozen(near)))
     answer = SpreadPosterior(
-        certificate, folder, cut.published, tuple(found), cut.reader, session=getattr(engine, "session", None)
+        certificate, folder, cut.published, tuple(found), reader, session=getattr(engine, "session", None)
     )
     if getattr(engine, "folder", None) is None:
         weakref.finalize(answer, shutil.rmtree, folder, ignore_errors=True)
@@ -151,10 +169,10 @@ def work_folder(engine: Engine) -> Path:
 
 def _put_down(pieces: Iterable[HistoryPiece], folder: Path) -> list[str]:
     """The pieces in files."""
-    files = []
-    for k, cut in enumerate(pieces):
-        path = folder / "pieces" / f"{k:06d}.pickle"
-        with path.open("wb") as stream:
-            pickle.dump(cut, stream, protocol=pickle.HIGHEST_PROTOCOL)
-        files.append(str(path))
-    return files
+    return [_put(cut, folder / "pieces" / f"{k:06d}.pickle") for k, cut in enumerate(pieces)]
+
+
+def _put(cut: HistoryPiece, path: Path) -> str:
+    with path.open("wb") as stream:
+        pickle.dump(cut, stream, protocol=pickle.HIGHEST_PROTOCOL)
+    return str(path)
