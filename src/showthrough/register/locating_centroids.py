@@ -108,7 +108,8 @@ def _scaled(theirs: pl.Series, release: Release, register: Register, column: str
         return own, there, Measure("numeric", told)
     known = own[np.isfinite(own)]
     # a neighbour who knows one person knows no deviation; the published centroids have one
-    scale = float((known if np.unique(known).size > 1 or not there.size else there).std())
+    known = known if np.unique(known).size > 1 or not there.size else there
+    scale = float(known.std()) if known.size else 0.0
     return own, there, Measure("numeric", scale if scale > 0 else 1.0)
 
 

@@ -76,13 +76,13 @@ class Gathered:
     @property
     def held(self) -> tuple[Release, ...]:
         """The releases, where this process has them: none if workers alone read one."""
-        found = _sources(self.audit)
-        return found if all(isinstance(one, Release) for one in found) else ()
+        found = tuple(one for one in self.audit.sources if isinstance(one, Release))
+        return found if len(found) == len(self.audit.sources) else ()
 
     @property
     def sensitive(self) -> str:
         """What the sensitive column is called."""
-        found = {one.roles.sensitive if isinstance(one, Release) else one.sensitive for one in _sources(self.audit)}
+        found = {one.roles.sensitive if isinstance(one, Release) else one.sensitive for one in self.audit.sources}
         return shown(str(found.pop())) if len(found) == 1 else "value"
 
     @property
@@ -157,10 +157,6 @@ def shown(text: str) -> str:
     """A name from a file, short and without what a page should not obey."""
     clean = printable(text, lines=False)
     return clean if len(clean) <= _NAME else f"{clean[: _NAME - 1]}…"
-
-
-def _sources(audit: Audit | SpreadAudit) -> tuple[Any, ...]:
-    return audit.sources if isinstance(audit, SpreadAudit) else audit.posterior.releases
 
 
 def gather(
