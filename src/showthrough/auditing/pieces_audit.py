@@ -11,11 +11,12 @@ import polars as pl
 
 from showthrough.auditing.audit_figures import JointFigures, OfReleases, ReleaseFigures
 from showthrough.auditing.deciding import doubts
-from showthrough.auditing.further import Further, budget
+from showthrough.auditing.further import Further, Some, ToldSets, budget
 from showthrough.auditing.since import Since
 from showthrough.engines.cluster_release import ClusterRelease
 from showthrough.engines.engine import Engine
 from showthrough.errors import InputError
+from showthrough.inference.attribution import PartTold
 from showthrough.inference.clock import Clock
 from showthrough.inference.cluster.giant_people import GiantCounts
 from showthrough.inference.cluster.spread import SpreadPosterior, summed
@@ -34,6 +35,7 @@ from showthrough.register.reader import telling
 from showthrough.release.release import Release
 from showthrough.showing import page_maker
 from showthrough.storage.unit import written_whole
+from showthrough.table.arrays import Flags
 
 _OF_GIANTS = {"max_posterior", "certain", "impossible", "min_anonymity"}
 _SAME = ("name", "kind", "tied_by")  # of a release in every piece
@@ -126,7 +128,18 @@ class PieceCounts:
             tuple(self._reason(severity, policy, rule, told, sums, certain=certain) for rule in policy.limits())
             for severity, policy in (() if self.rules is None else self.rules.tables())
         ]
-        return PieceAudit(JointFigures(**{**whole, **levels}), tuple(releases), tuple(reasons))
+        since = [one.since for one in told]
+        added = None if None in since else Since.added_up(since)
+        return PieceAudit(JointFigures(**{**whole, **levels}), tuple(releases), tuple(reasons), added)
+
+    @property
+    def by_sets(self) -> bool:
+        """Whether it is asked what each release added."""
+        return self.further
+
+    def of_part(self, told: Mapping[Some, PartTold], inside: Flags) -> Since:
+        """What each release added for some persons of a giant component."""
+        return Since.of(ToldSets(told, inside))
 
     def _reason(
         self, severity: Severity, policy: Policy, rule: str, told: Sequence[GiantCounts], sums: Mapping[str, float],

@@ -13,12 +13,14 @@ from typing import Any, Protocol
 import polars as pl
 
 from showthrough.errors import Cancelled, EngineError, InternalError, ShowthroughError
+from showthrough.inference.attribution import PartTold
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.cluster.cutting import HistoryPiece
 from showthrough.inference.posterior import Posterior
 from showthrough.register.leeway import Near
 from showthrough.storage.system import remove
 from showthrough.storage.unit import written_whole
+from showthrough.table.arrays import Flags
 from showthrough.table.frozen import Frozen
 
 ANSWER, PEOPLE, FACTS = TABLES = ("answer", "people", "facts")
@@ -41,6 +43,13 @@ class MorePerPiece(Protocol):
     def of_giant(self, told: Sequence[Any], groups: Sequence[int], *, certain: bool) -> Any:
         """The same figures from the sums of a giant component."""
 
+    @property
+    def by_sets(self) -> bool:
+        """Whether it is asked what some of the releases tell."""
+
+    def of_part(self, told: Mapping[tuple[int, ...], PartTold], inside: Flags) -> Any:
+        """What sets of releases tell of some persons of a giant component; ``inside`` [releases, persons]."""
+
     def check_giant(self) -> None:
         """Refuse what is not counted in a giant component, before anything is."""
 
@@ -54,7 +63,6 @@ class PieceQuestion:
     """What all pieces are asked, and where their answers go."""
 
     infer: Callable[..., Posterior]
-    infer_by_guess: Callable[..., Posterior]
     folder: str
     id_type: pl.DataType
     domain: tuple[Any, ...] = ()
@@ -62,6 +70,7 @@ class PieceQuestion:
     until: float = float("inf")  # on the clock of the day, which machines share as well as they can
     further: MorePerPiece | None = None
     share: float = 1.0  # of a piece, among all of them
+    infer_by_guess: Callable[..., Posterior] | None = None  # for pieces that are answered so
 
     def left(self) -> float:
         """Seconds until the time is over."""
@@ -108,6 +117,7 @@ def answer_cut(cut: HistoryPiece, name: str, question: PieceQuestion) -> PieceAn
     given: dict[str, Any] = {"register": cut.register, "membership": cut.membership, "domain": question.domain}
     given |= {"changed": cut.changed, "seconds": question.left()}
     if cut.by_guess:
+        assert question.infer_by_guess is not None
         post = question.infer_by_guess(cut.releases, **given)
     else:
         post = question.infer(cut.releases, **given, contradictions=question.contradictions)

@@ -56,7 +56,7 @@ class Wide:
         """What every piece is asked."""
         until, against = time.time() + self.clock.left(), self.wanted.contradictions
         return PieceQuestion(
-            self.infer, self.infer_by_guess, str(folder), id_type, domain, against, until, self.further
+            self.infer, str(folder), id_type, domain, against, until, self.further, infer_by_guess=self.infer_by_guess
         )
 
 
