@@ -5,10 +5,11 @@ from contextlib import contextmanager
 import pytest
 
 from showthrough.engines.local import Local
-from showthrough.errors import ReleaseError
+from showthrough.errors import EngineError, FileError, ReleaseError
 from showthrough.requests import audit_pieces, read_history
 from showthrough.requests.audit import AuditRequest, run_audit
 from showthrough.requests.audit_pieces import run_audit_in_pieces
+from showthrough.requests.read_there import cut_history, lay_release
 from tests.requests.folders_of_histories import request_of, told
 
 
@@ -71,3 +72,14 @@ def test_an_error_brings_no_cell_back(tmp_path, shared):
         run_audit_in_pieces(AuditRequest.from_dict({**asked, "engine": "spark"}))
     assert "ann" not in caught.value.internal
     assert not list(shared.iterdir())
+
+
+def test_a_worker_that_does_not_see_a_file_is_told(tmp_path):
+    """The driver has looked for it before; here the worker is asked at once."""
+    asked = {"release": [{"file": str(tmp_path / "only-there.csv")}], "id": "who", "sensitive": "v", "group": "g"}
+    request = AuditRequest.from_dict({**asked, "engine": "spark"})
+    for read in (lay_release, cut_history):
+        with pytest.raises(EngineError, match=r"does not see .*only-there\.csv, which workers read: put it on storage"):
+            read(request, str(tmp_path))
+    with pytest.raises(FileError, match=r"^There is no file .*only-there\.csv\.$"):
+        run_audit_in_pieces(request)
