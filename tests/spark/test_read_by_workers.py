@@ -74,3 +74,14 @@ def test_a_file_that_was_changed_is_told_by_the_worker_that_read_it(tmp_path, en
     with pytest.raises(FileError, match=r"is not the file that was saved: its SHA-256 differs"):
         run_audit_in_pieces(request)
     assert not list(engine.folder.glob("showthrough-read-*"))
+
+
+def test_kinds_without_ids_beside_ids_leave_nothing_laid_down(tmp_path, engine):
+    """What was laid down in vain is gone, and one worker reads all of it."""
+    first = pl.DataFrame({"who": ["1", "2", "3"], "g": [1, 1, 1], "v": ["a", "b", "a"]})
+    first.write_csv(tmp_path / "D1.csv")
+    pl.DataFrame({"zip": ["1*", "1*"], "v": ["a", "b"]}).write_csv(tmp_path / "D2.csv")
+    roles = {"file": str(tmp_path / "D1.csv"), "id": "who", "group": "g"}
+    second = {"file": str(tmp_path / "D2.csv"), "quasi": ["zip"], "kind": "generalized"}
+    same(AuditRequest.from_dict({"release": [roles, second], "sensitive": "v", "engine": "spark"}))
+    assert not list(engine.folder.glob("showthrough-*"))

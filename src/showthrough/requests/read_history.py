@@ -16,15 +16,13 @@ from showthrough.inference.cluster.pieces import gone_if_refused
 from showthrough.inference.cluster.wide import CutHistory, cut_by
 from showthrough.register.changed import Changed
 from showthrough.register.history_file import ReleaseEntry
-from showthrough.release.bucketized import BucketizedKind
 from showthrough.report.origin import Origin, sha256_of
 from showthrough.requests.audit import AuditRequest, by_links
 from showthrough.requests.changes import tables_of, told_changes
 from showthrough.requests.read_there import PutRelease, cut_history, folder_of, hash_file, lay_release, needed
+from showthrough.storage.system import remove
 
 MANIFEST = "release.toml"
-_PARQUET = b"PAR1"
-_OF_TABLES = {"values", "id", "sensitive", "group", "quasi", "count", "kind", "name"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +84,32 @@ def _read(request: AuditRequest, there: Sequence[ClusterRelease | None], engine:
     """By workers, who tell what is known without persons; releases with ids are joined by all of them."""
     policy = None if request.policy is None else Path(request.policy)  # this process has read it anyhow
     made = Origin.now(request.files(), lambda files: _hashes(engine, [f for f in files if f != policy], policy))
-    laid: list[PutRelease | None] = [None]
     if _joined_by_ids(request) and getattr(engine, "session", None) is not None:
-        own = [replace(request, release=(e,)) for e, one in zip(request.release, there, strict=True) if one is None]
-        home = str(engine.folder)  # type: ignore[attr-defined]
-        with gone_if_refused(*(folder_of(one, home) for one in own)):
-            laid = engine.map(lay_release, own, home)
-    if None not in laid:
-        found = iter(laid)
-        every = tuple(next(found) if one is None else None for one in there)
-        given = [one if mine is None else mine.tables for one, mine in zip(there, every, strict=True)]
-        return ReadHistory(given, made, Changed.of(request.changed), _NOTHING, every)
-    if any(there):
-        raise InputError("Beside folders of Parquet files stand bucketized releases with ids, and no others.")
+        laid = _laid_down(request, there, engine)
+        if laid is not None:
+            given = [one if mine is None else mine.tables for one, mine in zip(there, laid, strict=True)]
+            return ReadHistory(given, made, Changed.of(request.changed), _NOTHING, laid)
     cut = cut_by(engine, cut_history, request)
     return ReadHistory(cut, made, cut.changed, _NOTHING)
+
+
+def _laid_down(
+    request: AuditRequest, there: Sequence[ClusterRelease | None], engine: Engine
+) -> tuple[PutRelease | None, ...] | None:
+    """The releases that workers laid down, beside those that are there; None if not all of them publish ids."""
+    own = [replace(request, release=(e,)) for e, one in zip(request.release, there, strict=True) if one is None]
+    home = str(engine.folder)  # type: ignore[attr-defined]
+    folders = [folder_of(one, home) for one in own]
+    with gone_if_refused(*folders):
+        laid = engine.map(lay_release, own, home)
+        if None in laid and any(there):
+            raise InputError("Beside folders of Parquet files stand bucketized releases with ids, and no others.")
+    if None in laid:
+        for folder in folders:
+            remove(folder)
+        return None
+    found = iter(laid)
+    return tuple(next(found) if one is None else None for one in there)
 
 
 def _hashes(engine: Engine, files: Sequence[Path], policy: Path | None) -> list[str]:
@@ -116,31 +125,15 @@ def _joined_by_ids(request: AuditRequest) -> bool:
 
 
 def _on_cluster(request: AuditRequest, entry: ReleaseEntry) -> ClusterRelease | None:
-    """Parquet files that Spark reads, a folder or one; None: somebody reads it who knows more kinds."""
+    """A folder of Parquet files that Spark reads; None: somebody reads it who knows more kinds."""
     path = Path(entry.file)
-    folder = path.is_dir() and not (path / MANIFEST).exists()
-    roles = {role: getattr(entry, role) or getattr(request, role) for role in ("id", "sensitive", "group")}
-    if not folder and not (None not in roles.values() and _one_table(request, entry)):
+    if not path.is_dir() or (path / MANIFEST).exists():
         return None
+    roles = {role: getattr(entry, role) or getattr(request, role) for role in ("id", "sensitive", "group")}
     for role, column in roles.items():
         if column is None:
             raise FieldError(role, "names a column of Parquet files that workers read: say which.")
     count = entry.count or request.count or "count"
-    name = entry.name or (path.name if folder else path.stem)
-    found = published(path, **roles, values=entry.values, count=count, name=name)
+    found = published(path, **roles, values=entry.values, count=count, name=entry.name or path.name)
     check_release(found)
     return found
-
-
-def _one_table(request: AuditRequest, entry: ReleaseEntry) -> bool:
-    """Whether it is a Parquet file of persons, with its table of values if there is one, and nothing else is said."""
-    files = [Path(file) for file in (entry.file, entry.values) if file is not None]
-    plain = set(entry.options()) <= _OF_TABLES and (entry.kind or request.kind or BucketizedKind.name)
-    if plain != BucketizedKind.name or request.value_cells or not _joined_by_ids(request):
-        return False
-    return all(file.is_file() and _begins(file) == _PARQUET for file in files)
-
-
-def _begins(file: Path) -> bytes:
-    with file.open("rb") as stream:
-        return stream.read(len(_PARQUET))
