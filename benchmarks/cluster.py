@@ -1,9 +1,10 @@
-"""A Spark cluster beside one machine: python -m benchmarks.cluster small 1000000 [--workers 2 4] | equal 100 [--seed 0]
+"""A Spark cluster beside one machine: python -m benchmarks.cluster small 1000000 [--workers 2 4] [--alone] | equal 100 [--seed 0]
 
 ``small``: two yearly releases of a made-up register in small components (`showthrough cluster demo`), written as Parquet by
 the workers of a cluster on this machine. CPU time counts driver, its Java, executors and their Python, from files to
 tables on storage, without the start of the session. One machine reads the same files, infers and writes the same tables in
 a process of its own. ``--giant`` lays out one component instead (two Anatomy releases, l = 8, 5/6 of the persons in both).
+``--alone`` asks the cluster only, where one machine cannot hold the history: its certificate stands for the comparison.
 
 ``equal``: random histories of all kinds, located ones, ranges and several releases among them, answered by the cluster in
 pieces of a few persons and by this process.
@@ -114,7 +115,7 @@ def working(workers: int, memory: str = "1g") -> Iterator[tuple[Cluster, Spark]]
     with standalone(workers, memory=memory) as cluster:
         conf = {**cluster.conf, "spark.sql.shuffle.partitions": str(4 * workers)}
         root = Path(__file__).parents[1]
-        conf |= {"spark.executorEnv.PYTHONPATH": str(root)}
+        conf |= {"spark.executorEnv.PYTHONPATH": f"{root}:{root / 'src'}"}
         with spark(master=cluster.master, folder=cluster.folder, conf=conf) as engine:
             yield cluster, engine
 
@@ -148,7 +149,8 @@ def on_workers(persons: int, workers: int, folder: Path, *, giant: bool) -> dict
             "executor_mb": [peak.executor / 2**20 for peak in watch.peaks()],
             "status": str(certificate.status), "passes": certificate.passes, "seconds": stages.taken(),
         }  # fmt: skip
-        return found | answers.moved() | _compared(post, folder)
+        beside = _compared(post, folder) if (folder / "one-answer.parquet").exists() else _certified(post)
+        return found | answers.moved() | beside
 
 
 class _Answers:
@@ -200,6 +202,15 @@ def _write(persons: int, engine: Spark, folder: Path, *, giant: bool) -> None:
         for name, frame in (("records", members), ("values", one.tally)):
             (folder / year / name).mkdir(parents=True)
             frame.write_parquet(folder / year / name / "part.parquet")
+
+
+def _certified(post: Any) -> dict[str, Any]:
+    """What the checker says of an answer that nobody else has."""
+    told = post.certificate
+    return {
+        "persons": told.persons, "variables": told.variables, "gap": told.gap, "residual": told.residual,
+        "facts_cluster": int(post.scan("facts").select(pl.len()).collect().item()),
+    }  # fmt: skip
 
 
 def _compared(post: Any, folder: Path) -> dict[str, Any]:
@@ -260,11 +271,12 @@ def _apart(one: Any, wide: Any) -> float:
 def main() -> None:
     """Measure, and print a JSON line for each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["small", "equal", "one"])
+    parser.add_argument("what", choices=["small", "equal", "one", "write"])
     parser.add_argument("number", type=int)
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--giant", action="store_true")
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
     if options.what == "one":
@@ -273,19 +285,28 @@ def main() -> None:
     if options.what == "equal":
         print(json.dumps(equal(options.number, options.seed)))
         return
-    with tempfile.TemporaryDirectory(dir=options.folder) as home:
-        folder = Path(home)
+    if options.what == "write":
         with working(2) as (_, engine):
-            _write(options.number, engine, folder, giant=options.giant)
-        ask = [sys.executable, "-m", "benchmarks.cluster", "one", "0", "--folder", home]
-        ask += ["--giant"] if options.giant else []
-        done = subprocess.run(ask, stdout=subprocess.PIPE, text=True, check=True)
-        alone = json.loads(done.stdout.splitlines()[-1])
-        print(json.dumps(_short(alone)), flush=True)
+            _write(options.number, engine, options.folder, giant=options.giant)
+        return
+    with tempfile.TemporaryDirectory(dir=options.folder) as home:
+        folder, alone = Path(home), {"cpu": float("nan"), "peak_mb": float("nan")}
+        _apart_from_here("write", options.number, home, giant=options.giant)
+        if not options.alone:
+            told_alone = _apart_from_here("one", 0, home, giant=options.giant)
+            alone = json.loads(told_alone.splitlines()[-1])
+            print(json.dumps(_short(alone)), flush=True)
         for workers in options.workers:
             told = on_workers(options.number, workers, folder, giant=options.giant)
             told |= {"cpu_ratio": told["cpu"] / alone["cpu"], "memory_ratio": max(told["worker_mb"]) / alone["peak_mb"]}
             print(json.dumps(_short(told)), flush=True)
+
+
+def _apart_from_here(what: str, number: int, home: str, *, giant: bool) -> str:
+    """A step in a process of its own, so that its memory is not that of the driver; what it prints."""
+    ask = [sys.executable, "-m", "benchmarks.cluster", what, str(number), "--folder", home]
+    ask += ["--giant"] if giant else []
+    return subprocess.run(ask, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def _short(told: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 
 import showthrough as st
+from showthrough.auditing.further import Further
+from showthrough.auditing.since import Since
 from showthrough.engines.cluster_release import published
 from showthrough.errors import ChangedValueError, ContradictionError, InputError
 from showthrough.inference.cluster import giant, on_cluster
@@ -69,6 +71,7 @@ def test_answer_facts_figures_and_verdict_are_those_of_one_machine(engine, relea
     assert there.joint.certain == here.joint.certain
     assert there.joint.entropy_nats == pytest.approx(here.joint.entropy_nats)
     assert there.posterior.to_spark("people").count() == here.joint.persons
+    assert there.since.upto == Since.of(Further(here, 60.0)).upto
 
 
 def test_a_stopped_driver_and_lost_executors_change_no_byte(engine, cluster, releases, undisturbed):

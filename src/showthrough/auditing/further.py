@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +19,42 @@ from showthrough.table.arrays import Flags
 
 LEAST_SECONDS = 10.0
 Some = tuple[int, ...]  # releases, by their places
+
+
+class AskedOfSets(Protocol):
+    """Tells what sets of releases tell."""
+
+    @property
+    def everything(self) -> Some:
+        """All releases."""
+
+    def told(self, some: Some) -> PartTold | None:
+        """What these releases tell of everybody."""
+
+    def bands(self, some: Some) -> Bands | None:
+        """How many persons are in each band, of those who are in these releases."""
+
+
+@dataclass(frozen=True, eq=False)
+class ToldSets:
+    """Answers from sets of releases that were asked before; ``inside`` [releases, persons] says who is in which."""
+
+    known: Mapping[Some, PartTold]
+    inside: Flags
+
+    @property
+    def everything(self) -> Some:
+        """All releases."""
+        return tuple(range(len(self.inside)))
+
+    def told(self, some: Some) -> PartTold | None:
+        """What these releases tell of everybody, if somebody asked."""
+        return self.known.get(some)
+
+    def bands(self, some: Some) -> Bands | None:
+        """How many persons are in each band, of those who are in these releases."""
+        told, inside = self.told(some), np.asarray(self.inside[list(some)].any(axis=0))
+        return None if told is None else Bands.of(told.largest, told.certain, inside)
 
 
 @dataclass(eq=False)

@@ -11,14 +11,16 @@ import polars as pl
 
 from showthrough.auditing.audit_figures import JointFigures, OfReleases, ReleaseFigures
 from showthrough.auditing.deciding import doubts
-from showthrough.auditing.further import Further, budget
+from showthrough.auditing.further import Further, Some, ToldSets, budget
 from showthrough.auditing.since import Since
 from showthrough.engines.cluster_release import ClusterRelease
 from showthrough.engines.engine import Engine
 from showthrough.errors import InputError
+from showthrough.inference.attribution import PartTold
 from showthrough.inference.clock import Clock
 from showthrough.inference.cluster.giant_people import GiantCounts
 from showthrough.inference.cluster.spread import SpreadPosterior, summed
+from showthrough.inference.cluster.wide import CutHistory
 from showthrough.inference.earlier import earlier
 from showthrough.inference.infer import infer_on
 from showthrough.inference.posterior import Posterior
@@ -33,6 +35,7 @@ from showthrough.register.reader import telling
 from showthrough.release.release import Release
 from showthrough.showing import page_maker
 from showthrough.storage.unit import written_whole
+from showthrough.table.arrays import Flags
 
 _OF_GIANTS = {"max_posterior", "certain", "impossible", "min_anonymity"}
 _SAME = ("name", "kind", "tied_by")  # of a release in every piece
@@ -125,7 +128,18 @@ class PieceCounts:
             tuple(self._reason(severity, policy, rule, told, sums, certain=certain) for rule in policy.limits())
             for severity, policy in (() if self.rules is None else self.rules.tables())
         ]
-        return PieceAudit(JointFigures(**{**whole, **levels}), tuple(releases), tuple(reasons))
+        since = [one.since for one in told]
+        added = None if None in since else Since.added_up(since)
+        return PieceAudit(JointFigures(**{**whole, **levels}), tuple(releases), tuple(reasons), added)
+
+    @property
+    def by_sets(self) -> bool:
+        """Whether it is asked what each release added."""
+        return self.further
+
+    def of_part(self, told: Mapping[Some, PartTold], inside: Flags) -> Since:
+        """What each release added for some persons of a giant component."""
+        return Since.of(ToldSets(told, inside))
 
     def _reason(
         self, severity: Severity, policy: Policy, rule: str, told: Sequence[GiantCounts], sums: Mapping[str, float],
@@ -158,6 +172,7 @@ class SpreadAudit(OfReleases):
     decision: Decision | None = None
     rules: Rules | None = None
     sources: tuple[Release | ClusterRelease, ...] = ()  # the releases, in the order of their figures
+    levels: Mapping[str, Mapping[str, float]] | None = None  # of each by itself; None: to be seen from the sources
     since: Since | None = None  # what each release added; None: a component was too large for one worker to tell
     whole_values: None = None  # not looked at in pieces
     scored: None = None
@@ -181,14 +196,22 @@ class SpreadAudit(OfReleases):
 
 
 def audit_on(
-    engine: Engine, releases: Sequence[Any], beside: Mapping[str, Any], wanted: Wanted, count: PieceCounts, clock: Clock
+    engine: Engine,
+    releases: Sequence[Any] | CutHistory,
+    beside: Mapping[str, Any],
+    wanted: Wanted,
+    count: PieceCounts,
+    clock: Clock,
 ) -> SpreadAudit:
     """`audit` in pieces on an engine; ``beside`` is what the reader has."""
     rules = count.rules
     if rules is not None:
         _refuse_single([policy for _, policy in rules.tables()])
-    names = names_of([r for r in releases if getattr(r, "sensitive", None) is not None])
-    count = replace(count, names=tuple(names))
+    if isinstance(releases, CutHistory):
+        names = tuple(releases.published)
+    else:
+        names = tuple(names_of([r for r in releases if getattr(r, "sensitive", None) is not None]))
+    count = replace(count, names=names)
     post = infer_on(engine, releases, beside, wanted, clock, count)
     counted: list[PieceAudit] = [one.figures for one in post.pieces if one.figures is not None]
     if not counted:
@@ -201,12 +224,15 @@ def audit_on(
     found = SpreadAudit(
         post, alone, joint, rules=rules, sources=_sources(releases, beside),
         since=Since.added_up(since) if len(since) == len(counted) else None,
+        levels=releases.levels if isinstance(releases, CutHistory) else None,
     )  # fmt: skip
     return found if rules is None else replace(found, decision=_decided(found, rules, counted))
 
 
-def _sources(releases: Sequence[Any], beside: Mapping[str, Any]) -> tuple[Release | ClusterRelease, ...]:
+def _sources(releases: Sequence[Any] | CutHistory, beside: Mapping[str, Any]) -> tuple[Release | ClusterRelease, ...]:
     """The releases that publish values; their margins come with them."""
+    if isinstance(releases, CutHistory):
+        return releases.sources
     if any(isinstance(one, ClusterRelease) for one in releases):
         return tuple(releases)
     return tuple(r for r in telling(listed(releases), beside["domain"], noisy=True) if r.part_of is None)

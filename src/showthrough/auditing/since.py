@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from showthrough.auditing.bands import Bands
-from showthrough.auditing.further import Further, Some
+from showthrough.auditing.further import AskedOfSets, Further, Some
 from showthrough.auditing.whole_audit import reaches
 from showthrough.table.arrays import Flags
 
@@ -86,7 +86,7 @@ class Since:
     before: BeforeNewest | None
 
     @classmethod
-    def of(cls, further: Further) -> Since:
+    def of(cls, further: AskedOfSets) -> Since:
         """Ask for it, the most important first."""
         upto, several = _upto(further), len(further.everything) > 1
         moved = _moves(further)
@@ -140,13 +140,13 @@ def states(further: Further) -> tuple[HistoryState, ...]:
     return Since(upto, none, (), (), (), none).states(further.audit.posterior.names)
 
 
-def _upto(further: Further) -> tuple[Bands | None, ...]:
+def _upto(further: AskedOfSets) -> tuple[Bands | None, ...]:
     many = len(further.everything)
     found = {last: further.bands(tuple(range(last))) for last in range(many, 0, -1)}
     return tuple(found[k + 1] for k in range(many))
 
 
-def _moves(further: Further) -> Moves | None:
+def _moves(further: AskedOfSets) -> Moves | None:
     """What the newest release did to persons who were known before."""
     everything = further.everything
     if len(everything) < 2 or (before := further.told(everything[:-1])) is None:
@@ -157,37 +157,36 @@ def _moves(further: Further) -> Moves | None:
     return Moves(int((now & ~was).sum()), int((was & ~now & ~np.isnan(after.largest)).sum()))
 
 
-def _before(further: Further) -> BeforeNewest | None:
+def _before(further: AskedOfSets) -> BeforeNewest | None:
     everything = further.everything
     if len(everything) < 2 or (before := further.told(everything[:-1])) is None:
         return None
-    either = before.certain | further.audit.posterior.certain()
+    after = further.told(everything)
+    assert after is not None
+    either = before.certain | after.certain
     return BeforeNewest(
         float(np.nan_to_num(before.largest).max(initial=0.0)), int(before.certain.sum()), int(either.sum())
     )
 
 
-def _pairs(further: Further) -> tuple[Pair, ...]:
+def _pairs(further: AskedOfSets) -> tuple[Pair, ...]:
     """Every pair, those with the newest release first."""
     every = sorted(combinations(further.everything, 2), key=lambda pair: (-pair[1], -pair[0]))
     return tuple(Pair(a, b, _by_pair(further, a, b)) for a, b in every[:MOST_PAIRS])
 
 
-def _by_pair(further: Further, a: int, b: int) -> int | None:
+def _by_pair(further: AskedOfSets, a: int, b: int) -> int | None:
     told = further.told((a, b))
     return None if told is None else int((told.certain & ~_alone(further)).sum())
 
 
-def _alone(further: Further) -> Flags:
+def _alone(further: AskedOfSets) -> Flags:
     """[n] who is certain by one release alone."""
-    found = np.zeros(further.audit.joint.persons, dtype=bool)
-    for r in further.everything:
-        told = further.told((r,))
-        found |= False if told is None else told.certain
-    return found
+    told = [own.certain for r in further.everything if (own := further.told((r,))) is not None]
+    return np.asarray(np.logical_or.reduce(told))  # each alone is known
 
 
-def _sizes(further: Further) -> tuple[Needs, ...]:
+def _sizes(further: AskedOfSets) -> tuple[Needs, ...]:
     """Sets of one, of two and of all releases; in between nobody looks."""
     everything, whole = further.everything, further.told(further.everything)
     assert whole is not None
@@ -210,7 +209,7 @@ def _sizes(further: Further) -> tuple[Needs, ...]:
     return tuple(found)
 
 
-def _only_because(further: Further) -> tuple[tuple[int, int] | None, ...]:
+def _only_because(further: AskedOfSets) -> tuple[tuple[int, int] | None, ...]:
     """For each release: certain and 50 % sure persons who would not be without it; None if it was not computed."""
     everything, whole = further.everything, further.told(further.everything)
     assert whole is not None

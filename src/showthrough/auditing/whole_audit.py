@@ -24,6 +24,7 @@ from showthrough.numerals import number_of
 from showthrough.policy.decision import Decision
 from showthrough.policy.rules import Rules
 from showthrough.progress import Progress
+from showthrough.release.release import Release
 from showthrough.showing import Showable, page_maker
 from showthrough.storage.unit import written_whole
 from showthrough.table.arrays import Flags, Reals
@@ -49,6 +50,11 @@ class Audit(OfReleases, Showable):
     alone: Alone | None = None  # the same release by release
     truth: pl.DataFrame | None = None  # id, value, release: the true values, where the publisher gave them
     rules: Rules | None = None  # what the decision was made by
+
+    @property
+    def sources(self) -> tuple[Release, ...]:
+        """The releases, in the order of their figures."""
+        return self.posterior.releases
 
     @cached_property
     def people(self) -> pl.DataFrame:

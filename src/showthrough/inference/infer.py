@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from showthrough.engines.cluster_release import ClusterRelease
-from showthrough.errors import InputError, ParameterError
+from showthrough.errors import ContradictionError, InputError, ParameterError
 from showthrough.inference import increment
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.clock import Clock
@@ -15,7 +15,7 @@ from showthrough.inference.draft import Draft, grown, nobody
 from showthrough.inference.log import Log
 from showthrough.inference.posterior import Posterior, Told
 from showthrough.inference.rough import Known, rough
-from showthrough.inference.run import Wanted, answer, answered, listed
+from showthrough.inference.run import Wanted, answer, answered, guessed_answer, listed
 from showthrough.inference.solved import Solved
 from showthrough.inference.splitting import told_from
 from showthrough.knowledge.statement import Statement
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from showthrough.engines.engine import Engine
     from showthrough.inference.cluster.pieces import MorePerPiece
     from showthrough.inference.cluster.spread import SpreadPosterior
+    from showthrough.inference.cluster.wide import CutHistory
 
 SECONDS = 600.0  # that an inference takes at most, if nobody says otherwise
 
@@ -125,9 +126,31 @@ def infer(
     return Posterior(certificate, solved, Here(wanted, seconds))
 
 
+def infer_by_guess(
+    releases: Sequence[Release],
+    *,
+    register: Any,
+    membership: Mapping[str, Any],
+    domain: Sequence[Any],
+    changed: Changed,
+    seconds: float,
+) -> Posterior:
+    """`infer` of a piece of a history under the first guess of where persons are, which gives way in no piece alone.
+
+    A guess that is refuted, or not answered in its time, is a contradiction.
+    """
+    wanted, log = Wanted(changed, "refuse"), Log.of(None, seconds)
+    told = telling(releases, domain, noisy=True)
+    reader = Reader.of(releases, register=register, membership=membership, domain=domain).checked(told)
+    (solved, certificate), again = guessed_answer(reader, told, wanted, log)
+    if again:
+        raise ContradictionError("A guess was not answered in its time.")
+    return Posterior(certificate, solved, Here(wanted, seconds))
+
+
 def infer_on(
     engine: Engine,
-    releases: Sequence[Any],
+    releases: Sequence[Any] | CutHistory,
     beside: Mapping[str, Any],
     wanted: Wanted,
     clock: Clock,
@@ -135,9 +158,11 @@ def infer_on(
 ) -> SpreadPosterior:
     """`infer` in pieces on an engine; ``beside`` is what the reader has, ``further`` what else is wanted of a piece."""
     from showthrough.inference.cluster.on_cluster import infer_laid
-    from showthrough.inference.cluster.wide import Wide, infer_wide
+    from showthrough.inference.cluster.wide import CutHistory, Wide, infer_cut, infer_wide
 
-    asked = Wide(infer, wanted, clock, further)
+    asked = Wide(infer, infer_by_guess, wanted, clock, further)
+    if isinstance(releases, CutHistory):
+        return infer_cut(releases, engine, asked)
     if not any(isinstance(one, ClusterRelease) for one in releases):
         given = listed(releases)
         return infer_wide(given, Reader.of(given, **beside).checked(telling(given, noisy=True)), engine, asked)

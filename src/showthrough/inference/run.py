@@ -62,13 +62,8 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
         if wider is reader:
             break
         try:
-            strict, began = replace(wanted.changed, otherwise=REFUSE), time.monotonic()
-            with log.stage("reading groups"):
-                history = encode(releases, changed=strict, reader=reader)
-            reading = time.monotonic() - began
-            with log.at_most(part * log.clock.left()):
-                found = answered(history, log, refuse=True, guessed=True)
-            if Status.UNDECIDED not in found[1].persons_by_state or log.clock.left() <= _READING * reading:
+            found, again = guessed_answer(reader, releases, wanted, log, part)
+            if not again:
                 return found
         except ContradictionError:
             pass
@@ -84,6 +79,22 @@ def answer(reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log
     with log.stage("reading groups"):
         history = encode(releases, changed=wanted.changed, reader=reader)
     return answered(history, log, refuse=wanted.contradictions == "refuse")
+
+
+def guessed_answer(
+    reader: Reader, releases: Sequence[Release], wanted: Wanted, log: Log, part: float = _GUESSING[0]
+) -> tuple[tuple[Solved, Certificate], bool]:
+    """The answer where persons are guessed to be, in a part of the time; whether it is worth another guess.
+
+    A guess that the releases refute is a contradiction.
+    """
+    strict, began = replace(wanted.changed, otherwise=REFUSE), time.monotonic()
+    with log.stage("reading groups"):
+        history = encode(releases, changed=strict, reader=reader)
+    reading = time.monotonic() - began
+    with log.at_most(part * log.clock.left()):
+        found = answered(history, log, refuse=True, guessed=True)
+    return found, Status.UNDECIDED in found[1].persons_by_state and log.clock.left() > _READING * reading
 
 
 def answered(history: History, log: Log, *, refuse: bool = True, guessed: bool = False) -> tuple[Solved, Certificate]:

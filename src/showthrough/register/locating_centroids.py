@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +14,14 @@ from showthrough.register.attribute import Candidates
 from showthrough.register.centroids import Measure, nearest, within_spreads
 from showthrough.register.leeway import NEAREST, Near
 from showthrough.table.arrays import Flags, Reals
+from showthrough.table.frozen import Frozen
 from showthrough.table.ragged import owners, starts
 
 if TYPE_CHECKING:
     from showthrough.register.register import Register
     from showthrough.release.release import Release
+
+SCALES = "scales"  # option of a release: standard deviations by column, where those of the register are not at hand
 
 
 def locate_by_centroids(
@@ -46,6 +50,19 @@ def locate_by_centroids(
     else:
         found = nearest(x, c, measures=measures, least=near.least)
     return found if shown.all() else _with_suppressed(found, shown.to_numpy())
+
+
+def with_scales(release: Release, register: Register) -> Release:
+    """The same release, whose parts measure distances as the whole does: by the deviations of the whole register."""
+    columns = [c for c in release.roles.quasi if c in register.quasi.columns]
+    if not columns:
+        return release  # whoever locates its persons says so
+    shown, scales = _shown(release, columns), {}
+    for column in columns:
+        _, _, measure = _scaled(release.records[column].filter(shown), release, register, column)
+        if measure.kind == "numeric":
+            scales[column] = measure.scale
+    return replace(release, options=Frozen({**release.options, SCALES: Frozen(scales)}))
 
 
 def _shown(release: Release, shared: Sequence[str]) -> pl.Series:
@@ -86,9 +103,13 @@ def _scaled(theirs: pl.Series, release: Release, register: Register, column: str
         return own, theirs.replace_strict(code, return_dtype=pl.Float64).to_numpy(), Measure("nominal")
     own = _numbers(mine.cast(pl.Float64, strict=False), mine, column)
     there = theirs.cast(pl.Float64).to_numpy()
+    told = release.options.get(SCALES, {}).get(column)
+    if told is not None:
+        return own, there, Measure("numeric", told)
     known = own[np.isfinite(own)]
     # a neighbour who knows one person knows no deviation; the published centroids have one
-    scale = float((known if np.unique(known).size > 1 or not there.size else there).std())
+    known = known if np.unique(known).size > 1 or not there.size else there
+    scale = float(known.std()) if known.size else 0.0
     return own, there, Measure("numeric", scale if scale > 0 else 1.0)
 
 

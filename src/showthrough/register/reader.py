@@ -116,6 +116,13 @@ class Reader:
         """The same reader, whose assumptions have not given way."""
         return replace(self, leeway=Leeway())
 
+    def without_persons(self) -> Reader:
+        """The same reader for whoever must not see persons: a register and memberships of nobody, where it has them."""
+        register = self.register
+        nobody = None if register is None else Register(register.ids.clear(), register.quasi.clear())
+        empty = Frozen({name: frame.clear() for name, frame in self.membership.items()})
+        return replace(self, register=nobody, membership=empty)
+
     def notes(self) -> tuple[str, ...]:
         """What gave way, in sentences with counts only; `Posterior.unfilled` tells of strangers."""
         near = [

@@ -23,6 +23,7 @@ from showthrough.inference.proof import Proof
 from showthrough.numerals import many, number_of, tenths
 from showthrough.policy.decision import Decision
 from showthrough.register.relaxing import guessed
+from showthrough.release.release import Release
 from showthrough.report.figure import Figures, figures, plain
 from showthrough.report.guesses import beside_truth, told_to
 from showthrough.report.noise_words import believed
@@ -216,8 +217,8 @@ def summary(audit: Audit | SpreadAudit, *, internal: bool = False) -> list[str]:
     if (told := audit.scored) is not None:
         lines += beside_truth("internal" if internal else "shareable", told)
     lines += [rows.sentence(internal=internal) for rows in audit.posterior.unfilled()]
-    post = audit.posterior
-    if by_guess := [name for name, r in zip(post.names, post.releases, strict=False) if guessed(post.reader, r, name)]:
+    told_by, known = zip(audit.posterior.names, audit.sources, strict=False), audit.posterior.reader
+    if by_guess := [name for name, r in told_by if isinstance(r, Release) and guessed(known, r, name)]:
         certain = f"; {_people(j.certain_if_consistent)} would be certain" if j.certain_if_consistent else ""
         lines.append(
             f"Readers of {_names(by_guess)} are taken to guess that everybody is in a group with a near centroid. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -38,14 +38,14 @@ class Origin:
     command: str | None = None
 
     @classmethod
-    def now(cls, paths: Iterable[Path] = ()) -> Origin:
-        """Here and now, from these files and folders."""
+    def now(cls, paths: Iterable[Path] = (), hashed: Callable[[Sequence[Path]], Sequence[str]] | None = None) -> Origin:
+        """Here and now, from these files and folders; ``hashed`` gives the SHA-256 of files that others read."""
         return cls(
             date=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             showthrough=__version__,
             python=platform.python_version(),
             libraries={name: _version(name) for name in LIBRARIES},
-            files=tuple(_hashed(paths)),
+            files=tuple(_hashed(paths, hashed or _each)),
         )
 
     def by(self, arguments: Sequence[str]) -> Origin:
@@ -97,19 +97,22 @@ def _version(name: str) -> str:
         return "unknown"
 
 
-def _hashed(paths: Iterable[Path]) -> Iterable[OriginFile]:
-    seen = set()
+def _hashed(paths: Iterable[Path], hashed: Callable[[Sequence[Path]], Sequence[str]]) -> Iterable[OriginFile]:
+    names: dict[Path, str] = {}
     for path in paths:
         inside = sorted(path.iterdir()) if path.is_dir() else [path]  # a release folder has no further ones
         for file in inside:
-            if file in seen or not file.is_file():
-                continue
-            seen.add(file)
-            name = file.name if file == path else f"{path.name}/{file.relative_to(path).as_posix()}"
-            yield OriginFile(name, _sha256(file))
+            if file not in names and file.is_file():
+                names[file] = file.name if file == path else f"{path.name}/{file.relative_to(path).as_posix()}"
+    return map(OriginFile, names.values(), hashed(list(names)))
 
 
-def _sha256(file: Path) -> str:
+def _each(files: Sequence[Path]) -> list[str]:
+    return [sha256_of(file) for file in files]
+
+
+def sha256_of(file: Path) -> str:
+    """The SHA-256 of the bytes of a file."""
     digest = hashlib.sha256()
     with file.open("rb") as stream:
         while chunk := stream.read(_CHUNK):

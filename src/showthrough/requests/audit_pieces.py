@@ -6,32 +6,26 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from showthrough import said
 from showthrough.auditing.pieces_audit import PieceCounts, SpreadAudit, audit_on
 from showthrough.auditing.whole_audit import audit_of
 from showthrough.engines import spark_needs
-from showthrough.engines.cluster_release import check_release, published
 from showthrough.engines.engine import Engine
-from showthrough.errors import FieldError, InputError
+from showthrough.errors import InputError
 from showthrough.inference.clock import Clock
-from showthrough.inference.cluster.pieces import TABLES
+from showthrough.inference.cluster.pieces import TABLES, gone_if_refused
 from showthrough.inference.run import Wanted
 from showthrough.progress import Progress
-from showthrough.register.changed import Changed
-from showthrough.register.history_file import ReleaseEntry
 from showthrough.report import html
 from showthrough.report.content import AuditContent, content_of_pieces, summary
 from showthrough.report.formats import Judgement
 from showthrough.report.origin import Origin, relative
 from showthrough.report.page.gathered import Gathered, gather
-from showthrough.requests.audit import AuditRequest, by_links
-from showthrough.requests.changes import tables_of, told_changes
+from showthrough.requests.audit import AuditRequest
+from showthrough.requests.read_history import by_workers, here
 from showthrough.storage.system import move_folder, remove
 from showthrough.storage.unit import Unit
-
-MANIFEST = "release.toml"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,44 +67,37 @@ def run_audit_in_pieces(
         html.environment()  # a missing library is told before hours of work
     tell = Progress.of(progress)
     tell.stage("reading")
-    rules, known = request.rules(), request.known()
+    rules = request.rules()
     begun = _engine(request)
-    releases, register, own = _read(request)
-    made = Origin.now(request.files())
+    read = by_workers(request) if request.engine == "spark" else here(request)
     with Unit() as unit, begun as engine:
         kept = None if keep is None else unit.folder(keep)
-        found = audit_on(
-            engine,
-            releases,
-            {
-                "register": register,
-                "membership": by_links(releases) if request.link and register is not None else None,
-                "domain": (),
-                **known,
-            },
-            Wanted(Changed.of(told_changes(own, otherwise=request.changed)), request.contradictions),
-            PieceCounts(audit_of, rules, further=request.report),
-            Clock(request.seconds, tell),
-        )
-        with _then_gone(found.posterior.folder) as folder:
+        history = read(engine)
+        counts = PieceCounts(audit_of, rules, further=request.report)
+        wanted = Wanted(history.changed, request.contradictions)
+        with gone_if_refused(*history.folders):
+            found = audit_on(engine, history.given, history.beside, wanted, counts, Clock(request.seconds, tell))
+        found = history.described(found)
+        with _then_gone(found.posterior.folder, *history.folders) as folder:
             if request.report:
                 tell.stage("report")
-            told = gather(found, audience=request.audience, origin=made) if request.report else None
+            told = gather(found, audience=request.audience, origin=history.made) if request.report else None
             if kept is not None:
                 for table in TABLES:
                     move_folder(folder / table, kept / table)
                 unit.commit()
-    return PiecesResult(request, found, made, told)
+    return PiecesResult(request, found, history.made, told)
 
 
 @contextmanager
-def _then_gone(folder: Path) -> Iterator[Path]:
-    """A folder that holds persons, until they were kept or nobody wants them."""
+def _then_gone(folder: Path, *others: Path) -> Iterator[Path]:
+    """A folder that holds persons, as others do, until they were kept or nobody wants them."""
     try:
         yield folder
     finally:
-        with suppress(OSError):
-            remove(folder)
+        for one in (folder, *others):
+            with suppress(OSError):
+                remove(one)
 
 
 def _refuse_what_takes_one_machine(request: AuditRequest) -> None:
@@ -122,21 +109,6 @@ def _refuse_what_takes_one_machine(request: AuditRequest) -> None:
     for what, wanted in asked.items():
         if wanted:
             raise InputError(f"In pieces {what} is not worked out: leave it out, or engine.", parameters=("engine",))
-
-
-def _read(request: AuditRequest) -> tuple[list[Any], Any, dict[str, Any]]:
-    """Releases, register and the publisher's tables: what is wrong in a file is told before a cluster is asked."""
-    there = [_on_cluster(request, entry) for entry in request.release]
-    rest = tuple(entry for entry, one in zip(request.release, there, strict=True) if one is None)
-    if not rest:
-        return there, None, {}
-    held, register = replace(request, release=rest).load()
-    if len(rest) == len(there):
-        return held, register, tables_of(request, held, request.tables)
-    if len(held) != len(rest):
-        raise InputError("Beside folders of Parquet files stand release folders and files that publish values.")
-    own = iter(held)
-    return [next(own) if one is None else one for one in there], register, {}
 
 
 def _engine(request: AuditRequest) -> AbstractContextManager[Engine]:
@@ -159,19 +131,3 @@ def _working(request: AuditRequest) -> Iterator[Engine]:
 
         with processes() as engine:
             yield engine
-
-
-def _on_cluster(request: AuditRequest, entry: ReleaseEntry) -> Any:
-    """A folder of Parquet files that the workers read; None: this process reads it."""
-    path = Path(entry.file)
-    if request.engine != "spark" or not path.is_dir() or (path / MANIFEST).exists():
-        return None
-    roles = {role: getattr(entry, role) or getattr(request, role) for role in ("id", "sensitive", "group")}
-    for role, column in roles.items():
-        if column is None:
-            raise FieldError(role, "names a column of Parquet files that workers read: say which.")
-    values = None if entry.values is None else Path(entry.values).absolute()
-    count = entry.count or request.count or "count"
-    found = published(path.absolute(), **roles, values=values, count=count, name=entry.name or path.name)
-    check_release(found)
-    return found

@@ -7,9 +7,12 @@ import polars as pl
 import pytest
 
 import showthrough as st
+from showthrough.auditing.further import Further
 from showthrough.auditing.pieces_audit import PieceCounts
+from showthrough.auditing.since import Since
 from showthrough.auditing.whole_audit import audit_of
 from showthrough.engines.local import local
+from showthrough.inference.cluster import giant, giant_some
 from showthrough.inference.cluster.giant_component import answer_giant
 from showthrough.inference.cluster.pieces import TABLES, PieceQuestion
 from showthrough.inference.log import Log
@@ -140,3 +143,28 @@ def test_ids_whose_groups_share_no_value(tmp_path, seed):
         .sort("id", "release")
         .equals(one.best().select("id", "release").sort("id", "release"))
     )
+
+
+@pytest.mark.parametrize(
+    ("seed", "several", "at_hand"), [(31, 1, 10**6), (32, 2, 0), (33, 3, 10**6), (34, 3, 0), (35, 4, 10**6)]
+)
+def test_what_each_release_added_is_that_of_one_machine(tmp_path, monkeypatch, seed, several, at_hand):
+    """Also where sets of releases fall apart into components, and have persons whom others do not know."""
+    monkeypatch.setattr(giant, "AT_HAND", at_hand)
+    given = releases(seed, several=several, size=4, persons=300)
+    one = Since.of(Further(st.audit(given), 600.0))
+    laid(given, tmp_path, 3)
+    counting = PieceCounts(audit_of, None, names(several))
+    question = PieceQuestion(st.infer, str(tmp_path), pl.Int64(), further=counting)
+    monkeypatch.setattr(giant_some, "_LEAST_SECONDS", 600.0)
+    found = answer_giant(local(), tmp_path, 7, names(several), question, Log.of(None, 600)).figures.since
+    assert found.upto == one.upto
+    assert found.moves == one.moves
+    assert found.pairs == one.pairs
+    assert found.sizes == one.sizes
+    assert found.only == one.only
+    assert (found.before is None) == (one.before is None)
+    if one.before is not None:
+        assert found.before.most == pytest.approx(one.before.most, abs=1e-9)
+        assert (found.before.certain, found.before.then_or_now) == (one.before.certain, one.before.then_or_now)
+    assert not (tmp_path / "giant-7").exists()

@@ -18,8 +18,10 @@ from showthrough.errors import InputError
 from showthrough.inference import graphs
 from showthrough.inference.row_values import published_values
 from showthrough.register.changed import Changed
+from showthrough.register.locating_centroids import with_scales
 from showthrough.register.reader import Reader, telling
 from showthrough.register.register import Register
+from showthrough.register.relaxing import guessed, relaxed
 from showthrough.register.ties import Ties
 from showthrough.register.tying import tied
 from showthrough.release.kind import Shows
@@ -41,6 +43,7 @@ class HistoryPiece:
     changed: Changed
     register: Register | None = None
     membership: Mapping[str, pl.DataFrame] = field(default_factory=Frozen)
+    by_guess: bool = False  # whether it is answered under the first guess of where persons are, which may be refuted
 
 
 def refuse_whole(releases: Sequence[Release], reader: Reader) -> None:
@@ -51,13 +54,6 @@ def refuse_whole(releases: Sequence[Release], reader: Reader) -> None:
                 "An engine works on pieces of a history, and noisy releases are weighed as a whole: leave engine= "
                 "out, or the noisy releases.",
                 parameters=("engine",),
-            )
-        located = release.roles.id is None and reader.register is not None
-        if located and release.form.located_by_guess(release):
-            raise InputError(
-                "An engine works on pieces of a history, and persons who are located at the nearest centroid may be "
-                'in any piece: leave engine= out, or say locate="spread".',
-                parameters=("engine", "locate"),
             )
     if reader.knowledge or reader.prior is not None:
         raise InputError(
@@ -107,9 +103,23 @@ class Cutting:
         names = reader.names_for(heads)
         heads = [replace(r, name=name) for r, name in zip(heads, names, strict=True)]
         refuse_whole(heads, reader)
+        if reader.register is not None:
+            by_guess = [guessed(reader, r, r.name) for r in heads]
+            measured = zip(heads, by_guess, strict=True)
+            heads = [with_scales(r, reader.register) if mine else r for r, mine in measured]
         ties = tied(heads, names, reader)
         ids, codes = codes_of(one_kind([own.ids for own in ties], "ids", names))
         return cls(tuple(heads), tuple(names), reader, ids, *components(heads, ties, ids.len(), codes))
+
+    @property
+    def by_guess(self) -> bool:
+        """Whether persons are located at nearest centroids, which is a guess that gives way for everybody at once."""
+        return relaxed(self.reader, self.heads) is not self.reader
+
+    def whole(self, changed: Changed) -> HistoryPiece:
+        """All of it as one piece."""
+        every = [np.ones(own.size, dtype=bool) for own in self.of_group]
+        return replace(_cut(self, every, self.ids, changed), register=self.reader.register, by_guess=False)
 
     def pieces(self, changed: Changed) -> Iterator[HistoryPiece]:
         """The pieces, in an order that the history alone decides."""
@@ -131,6 +141,7 @@ def _cut(whole: Cutting, kept: Sequence[Flags], ids: pl.Series, changed: Changed
         replace(changed, strict=False),
         None if reader.register is None else _persons(reader.register, ids),
         Frozen(membership),
+        whole.by_guess,
     )
 
 

@@ -126,7 +126,7 @@ class _Solving:
             if mark is None:
                 laid = engine.map(lay_out, list(parts), self.crew.folder)
                 self.size = sum(a.signatures for a in laid), sum(a.variables for a in laid), sum(a.empty for a in laid)
-                self.face = GiantFace.whole(engine, parts, rows, laid)
+                self.face = GiantFace.whole(engine, parts, rows)
             else:
                 self.size = mark.signatures, mark.variables, mark.empty
                 self.face = GiantFace.marked(engine, parts, rows, mark.face)

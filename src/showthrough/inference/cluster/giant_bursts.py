@@ -132,15 +132,16 @@ class GiantBursts:
                 part.remove("open-*")
             found = self.face.engine.map(take_open, list(self.face.parts), self.face.version)
             used = np.zeros(self.face.rows.size, dtype=bool)
-            for touched, _, _ in found:
-                used[touched] = True
+            touched = [part.read(f"open-{self.face.version}-rows") for part in self.face.parts]
+            for own in touched:
+                used[own] = True
             row_of = np.flatnonzero(used)
-            place = np.cumsum(used, dtype=np.int64) - 1
-            rows = [place[touched].astype(np.int32) for touched, _, _ in found]
+            place = np.cumsum(used, dtype=np.int32) - 1
+            rows = [place[own].astype(np.int32) for own in touched]
             self.crew.begin(self.face.version, rows, row_of.size)
             problem = rows_alone(self.face.left[row_of], self.face.rows.first_group.size - 1)
             kernel = GiantKernel(problem, self.crew)
-            return OpenRows(row_of, kernel, sum(m for _, m, _ in found), sum(v for _, _, v in found))
+            return OpenRows(row_of, kernel, sum(m for m, _ in found), sum(v for _, v in found))
 
     def _burst(self, work: OpenRows, steps: int) -> newton.Solution:
         kernel, damping = work.kernel, self.damping[work.row_of]

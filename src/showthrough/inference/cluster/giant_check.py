@@ -15,7 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from showthrough.engines.engine import Engine
-from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, mapped_array, write_array
+from showthrough.inference.cluster.giant_part import (
+    GiantPart,
+    GiantRows,
+    Letter,
+    drop,
+    letter,
+    mapped_array,
+    write_array,
+)
 from showthrough.table.arrays import Codes, Flags, Ints, Reals
 
 _BATCH = 1 << 15  # signatures at a time
@@ -36,8 +44,8 @@ class GiantFinding:
 class PartFinding:
     """What a part tells."""
 
-    rows: Ints
-    expected: Reals
+    rows: Letter
+    expected: Letter
     wrong: float
     gap: float
     suspected: int
@@ -57,7 +65,8 @@ def check(engine: Engine, folder: Path, parts: Sequence[GiantPart], rows: GiantR
     found = engine.map(check_part, list(parts), str(folder))
     expected = np.zeros(rows.row_count.size)
     for one in found:
-        expected[one.rows] += one.expected
+        expected[one.rows.read()] += one.expected.read()
+    drop(posted for one in found for posted in (one.rows, one.expected))
     residual = max(float(np.abs(expected - rows.row_count).max(initial=0.0)), *(one.wrong for one in found))
     gap = sum(one.gap for one in found)
     return GiantFinding(
@@ -97,7 +106,9 @@ def check_part(part: GiantPart, folder: str) -> PartFinding:
         zeros += int(own @ (length - left))
         ones += int(own[left == 1].sum())
     rows = np.flatnonzero(expected[:-1])
-    return PartFinding(published.row[rows], expected[rows], wrong, gap, int((suspect & possible).sum()), zeros, ones)
+    which = letter(folder, f"checked-{part.number}-rows", published.row[rows].astype(np.int32))
+    told = letter(folder, f"checked-{part.number}-expected", expected[rows])
+    return PartFinding(which, told, wrong, gap, int((suspect & possible).sum()), zeros, ones)
 
 
 class _Published:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from showthrough.inference.cluster.giant_people import (
     lay_people,
     tell_people,
 )
+from showthrough.inference.cluster.giant_some import answer_sets
 from showthrough.inference.cluster.pieces import COUNTS, MEMBERS, PieceAnswer, PieceQuestion
 from showthrough.inference.facts import FactCounts
 from showthrough.inference.log import Log
@@ -77,13 +79,18 @@ def answer_giant(
         marks.put(PEOPLE, laid)
     if laid.apart and changed == REFUSE:
         raise ChangedValueError(_APART.format(_who(laid.apart)), parameters=("changed",))
+    began = time.monotonic()
     found = solve_giant(engine, home, parts, rows, log, marks=marks)
+    taken = time.monotonic() - began
     error = None if found.status.consistent else _contradiction(laid, changed)
     if error is not None and question.contradictions == "refuse":
         raise error
     against = () if error is None else (error.shareable,)
     limits = getattr(question.further, "limits", {})
     telling = Telling(str(folder), question.id_type, found.status, values, where, tuple(names), limits)
+    if question.further is not None and question.further.by_sets:
+        sets = answer_sets(engine, home, parts, rows, log, taken) if found.status.consistent else ()
+        telling = replace(telling, sets=sets, of_part=question.further.of_part)
     told = engine.map(tell_people, parts, telling)
     shutil.rmtree(home)
     split = ChangedCounts(split=laid.apart if changed == SPLIT else 0)

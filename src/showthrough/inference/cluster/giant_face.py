@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from showthrough.engines.engine import Engine
-from showthrough.inference.cluster.giant_layout import LaidPart, numbered, persons_in
+from showthrough.inference.cluster.giant_layout import numbered, persons_in
 from showthrough.inference.cluster.giant_marks import FaceMark
-from showthrough.inference.cluster.giant_part import GiantPart, GiantRows
+from showthrough.inference.cluster.giant_part import NOTHING, GiantPart, GiantRows, Letter, drop, letter
 from showthrough.inference.cluster.giant_worker import let_go
 from showthrough.inference.face import Contradicted, Step, WeighingStep
 from showthrough.table.arrays import Codes, Flags, Ints
@@ -30,18 +30,18 @@ class Ruling:
     """What a part shall exclude: by rows that need everybody (+1) or take nobody (−1), or variables one by one."""
 
     part: GiantPart
-    rows: Ints  # of the part
-    sign: Signs
-    zeros: Ints
+    rows: Letter  # of the part
+    sign: Letter
+    zeros: Letter
 
 
 @dataclass(frozen=True, eq=False)
 class Ruled:
     """What a ruling changed, by rows of the part."""
 
-    rows: Ints
-    room: Ints  # fewer persons who could be there
-    certain: Ints  # more persons who surely are
+    rows: Letter
+    room: Letter  # fewer persons who could be there
+    certain: Letter  # more persons who surely are
     zeros: int
     clash: Ints  # rows of one signature that both need it
     emptied: int  # signatures without a value that is left
@@ -55,10 +55,10 @@ def carry_out(ruling: Ruling, version: int) -> Ruled:
     rows, owner = part.read("touched").size, owners(start).astype(np.int32)
     choices = np.bincount(owner[alive], minlength=weight.size)
     zero, clash = _asked(ruling, row, owner, alive & (choices > 1).take(owner))
-    none = np.empty(0, dtype=np.int64)
+    none, zeros = np.empty(0, dtype=np.int64), ruling.zeros.read()
     if clash.size:
-        return Ruled(none, none, none, 0, clash, 0)
-    zero[ruling.zeros] = alive[ruling.zeros]
+        return Ruled(NOTHING, NOTHING, NOTHING, 0, clash, 0)
+    zero[zeros] = alive[zeros]
     concerned = np.unique(owner.take(np.flatnonzero(zero))).astype(np.int64)
     at, length = items_of(start, concerned)
     persons = np.repeat(weight.take(concerned), length)
@@ -72,13 +72,17 @@ def carry_out(ruling: Ruling, version: int) -> Ruled:
     room = persons_in(row, at[gone], persons[gone], rows)
     certain = persons_in(row, at[sure], persons[sure], rows)
     changed = np.flatnonzero(room | certain)
-    return Ruled(changed, room[changed], certain[changed], int(zero.sum()), none, int((left == 0).sum()))
+    where, fewer, more = (
+        letter(part.folder, f"ruled-{version}-{name}", own)
+        for name, own in (("rows", changed), ("room", room[changed]), ("certain", certain[changed]))
+    )
+    return Ruled(where, fewer, more, int(zero.sum()), none, int((left == 0).sum()))
 
 
 def _asked(ruling: Ruling, row: Codes, owner: Codes, open_ones: Flags) -> tuple[Flags, Ints]:
     """The open variables that the signs of rows make zero, and rows that ask for the same persons."""
     signs = np.zeros(int(row.max(initial=0)) + 2, dtype=np.int8)
-    signs[ruling.rows] = ruling.sign
+    signs[ruling.rows.read()] = ruling.sign.read()
     least, most = np.zeros(owner.size, dtype=np.int8), np.zeros(owner.size, dtype=np.int8)
     for own in row:
         asked = signs.take(own)
@@ -95,8 +99,8 @@ def _asked(ruling: Ruling, row: Codes, owner: Codes, open_ones: Flags) -> tuple[
     return zero, np.empty(0, dtype=np.int64)
 
 
-def take_open(part: GiantPart, version: int) -> tuple[Codes, int, int]:
-    """Write the problem of the signatures that have a choice; gives its rows, signatures and variables."""
+def take_open(part: GiantPart, version: int) -> tuple[int, int]:
+    """Write the problem of the signatures that have a choice; gives the number of signatures and of variables."""
     start, row, weight, alive = (part.read(name) for name in ("start", "row", "weights", f"alive-{version}"))
     touched, owner = part.read("touched"), owners(start).astype(np.int32)
     choices = np.bincount(owner[alive], minlength=weight.size)
@@ -112,7 +116,7 @@ def take_open(part: GiantPart, version: int) -> tuple[Codes, int, int]:
             f"open-{version}-rows": touched[used],
         }
     )
-    return touched[used], int(several.sum()), variable.size
+    return int(several.sum()), variable.size
 
 
 @dataclass
@@ -131,13 +135,14 @@ class GiantFace:
     held: int = -1  # the version of the last mark, whose files stay
 
     @classmethod
-    def whole(cls, engine: Engine, parts: Sequence[GiantPart], rows: GiantRows, laid: Sequence[LaidPart]) -> GiantFace:
-        """Nothing excluded yet."""
-        face = cls(engine, parts, rows, [one.touched for one in laid], np.zeros(rows.size, np.int64), rows.row_count)
-        face.left = face.left.astype(np.int64)
-        for one in laid:
-            face.room[one.touched] += one.room
-            face.left[one.touched] -= one.certain
+    def whole(cls, engine: Engine, parts: Sequence[GiantPart], rows: GiantRows) -> GiantFace:
+        """Nothing excluded yet from what the parts have laid out."""
+        touched = [part.read("touched") for part in parts]
+        face = cls(engine, parts, rows, touched, np.zeros(rows.size, np.int64), rows.row_count.astype(np.int64))
+        for part, own in zip(parts, touched, strict=True):
+            face.room[own] += part.read("room")
+            face.left[own] -= part.read("certain")
+            part.remove("room", "certain")
         return face
 
     @classmethod
@@ -182,15 +187,20 @@ class GiantFace:
         for part, touched, own in zip(self.parts, self.touched, zeros, strict=True):
             mine = sign[touched]
             at = np.flatnonzero(mine)
-            rulings.append(Ruling(part, at, mine[at], own))
+            told = {"rows": at, "sign": mine[at], "zeros": own}
+            posted = (letter(part.folder, f"ruling-{self.version}-{name}", what) for name, what in told.items())
+            rulings.append(Ruling(part, *posted))
         found = self.engine.map(carry_out, rulings, self.version)
+        drop(one for ruling in rulings for one in (ruling.rows, ruling.sign, ruling.zeros))
         for touched, one in zip(self.touched, found, strict=True):
             if one.clash.size:
                 raise Contradicted(self._weights(touched[one.clash], 1))
         self.version += 1
         for part, touched, one in zip(self.parts, self.touched, found, strict=True):
-            self.room[touched[one.rows]] -= one.room
-            self.left[touched[one.rows]] -= one.certain
+            rows = touched[one.rows.read()]
+            self.room[rows] -= one.room.read()
+            self.left[rows] -= one.certain.read()
+            drop((one.rows, one.room, one.certain))
             self.zeros += one.zeros
             if self.version > 1 and self.version - 2 != self.held:
                 part.path(f"alive-{self.version - 2}").unlink(missing_ok=True)

@@ -18,17 +18,17 @@ from showthrough.table.ragged import ranges, starts
 
 _CHUNK = 1 << 16  # signatures at a time
 _DENSE = 1 << 26  # pairs of group and value that a table holds
-WORKING = ("order", "weights", "start", "value", "row", "touched")  # what a part is laid out in
+WORKING = ("order", "weights", "start", "value", "row", "touched", "room", "certain")  # what a part is laid out in
 _ROWS = ("row_group", "row_value", "row_count")
 
 
 @dataclass(frozen=True, eq=False)
 class LaidPart:
-    """What the driver learns of a part: its rows, how many persons could be in them, and how many surely are."""
+    """What the driver learns of a part at once.
 
-    touched: Codes
-    room: Ints
-    certain: Ints
+    Its rows, how many persons could be in them and how many surely are, it reads: that is too much for a reply.
+    """
+
     signatures: int
     variables: int
     empty: int  # signatures whose groups share no value
@@ -57,8 +57,8 @@ def lay_out(part: GiantPart, folder: str) -> LaidPart:
     part.write(order=order, weights=weight, start=start, value=value, row=row, touched=touched)
     part.write(**{"alive-0": alive})
     room, certain = crowds(start, row, weight, alive, touched.size)
-    length = np.diff(start)
-    return LaidPart(touched, room, certain, order.size, value.size, int((length == 0).sum()))
+    part.write(room=room, certain=certain)
+    return LaidPart(order.size, value.size, int((np.diff(start) == 0).sum()))
 
 
 def sharing_nothing(folder: str, group_of: Codes) -> Flags:

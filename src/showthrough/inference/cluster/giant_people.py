@@ -5,16 +5,19 @@ Both are done part by part by the workers, who alone see ids; the driver hears s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from showthrough.inference.attribution import PartTold
 from showthrough.inference.certificate import Status
 from showthrough.inference.cluster.giant_layout import sharing_nothing
 from showthrough.inference.cluster.giant_part import GiantPart, mapped_array
+from showthrough.inference.cluster.giant_some import ReleaseSet, noted
 from showthrough.inference.cluster.pieces import ANSWER, FACTS, PEOPLE, keep
 from showthrough.inference.history import ABSENT
 from showthrough.table.arrays import Codes, Flags, Ints, Reals, sum_by
@@ -95,6 +98,8 @@ class Telling:
     people: dict[int, PeopleOf]
     names: tuple[str, ...] = ()  # of the releases
     limits: dict[str, float] = field(default_factory=dict)  # of a policy, to be counted
+    sets: tuple[ReleaseSet, ...] = ()  # of releases, that were answered besides
+    of_part: Callable[[Mapping[ReleaseSet, PartTold], Flags], Any] | None = None  # counts what sets of releases tell
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +109,7 @@ class GiantCounts:
     sums: dict[str, float]
     levels: dict[str, dict[str, int]]
     releases: tuple[dict[str, float], ...]
+    since: Any = None  # what sets of releases tell, if that is counted
 
 
 class _Everybody:
@@ -228,7 +234,14 @@ def tell_people(part: GiantPart, told: Telling) -> GiantCounts:
     people = them.release_told(people)
     keep(people if told.limits else people.drop("p_alone", "newly_certain"), folder / PEOPLE / name, told.id_type)
     keep(_facts(them, told_of, (signature, value)), folder / FACTS / name, told.id_type)
-    return _counted(them, told, (largest, best_alone, newly, signature), (alone, alone_entropy))
+    found = _counted(them, told, (largest, best_alone, newly, signature), (alone, alone_entropy))
+    if told.of_part is None:
+        return found
+    sets = dict(noted(part, told.sets, them.mine))
+    for r, own in enumerate(alone):
+        sets[(r,)] = PartTold(by_person(own), by_person(own == 1), True)
+    sets[tuple(range(len(alone)))] = PartTold(by_person(largest), by_person(them.certain), them.answered)
+    return replace(found, since=told.of_part(sets, by_person((~np.isnan(alone)).T).T))
 
 
 def _facts(them: _Everybody, told_of: Any, outside: tuple[Ints, Ints]) -> pl.DataFrame:

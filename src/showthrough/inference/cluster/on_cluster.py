@@ -20,7 +20,7 @@ from showthrough.inference.cluster.cutting import PERSONS
 from showthrough.inference.cluster.giant_component import answer_giant
 from showthrough.inference.cluster.laid_pieces import DONE, LaidPiece, answer_laid
 from showthrough.inference.cluster.laying import Laying
-from showthrough.inference.cluster.pieces import LAID, MEMBERS, TABLES
+from showthrough.inference.cluster.pieces import LAID, MEMBERS, TABLES, gone_if_refused
 from showthrough.inference.cluster.spread import SpreadPosterior, joined
 from showthrough.inference.cluster.wide import Wide, worked
 from showthrough.inference.log import Log
@@ -38,6 +38,12 @@ def infer_laid(releases: Sequence[Any], engine: Engine, asked: Wide) -> SpreadPo
     if session is None:
         raise InputError("Releases on a cluster need the engine of that cluster: engine=st.engines.spark(session).")
     folder = _folder(releases, asked, Path(engine.folder))  # type: ignore[attr-defined]
+    with gone_if_refused(folder):
+        return _in_folder(releases, engine, asked, folder)
+
+
+def _in_folder(releases: Sequence[Any], engine: Engine, asked: Wide, folder: Path) -> SpreadPosterior:
+    session = engine.session  # type: ignore[attr-defined]
     given = [_put_there(one, folder, k) for k, one in enumerate(releases)]
     names = tuple(names_of(given))  # type: ignore[arg-type]
     laying = Laying(session, given, names, folder)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
 
+from showthrough.errors import Cancelled, EngineError, InternalError, ShowthroughError
+from showthrough.inference.attribution import PartTold
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.cluster.cutting import HistoryPiece
 from showthrough.inference.posterior import Posterior
+from showthrough.register.leeway import Near
+from showthrough.storage.system import remove
 from showthrough.storage.unit import written_whole
+from showthrough.table.arrays import Flags
+from showthrough.table.frozen import Frozen
 
 ANSWER, PEOPLE, FACTS = TABLES = ("answer", "people", "facts")
 """What is written of each piece: probabilities, everybody's likeliest value, and what is proven."""
@@ -36,6 +43,13 @@ class MorePerPiece(Protocol):
     def of_giant(self, told: Sequence[Any], groups: Sequence[int], *, certain: bool) -> Any:
         """The same figures from the sums of a giant component."""
 
+    @property
+    def by_sets(self) -> bool:
+        """Whether it is asked what some of the releases tell."""
+
+    def of_part(self, told: Mapping[tuple[int, ...], PartTold], inside: Flags) -> Any:
+        """What sets of releases tell of some persons of a giant component; ``inside`` [releases, persons]."""
+
     def check_giant(self) -> None:
         """Refuse what is not counted in a giant component, before anything is."""
 
@@ -56,6 +70,7 @@ class PieceQuestion:
     until: float = float("inf")  # on the clock of the day, which machines share as well as they can
     further: MorePerPiece | None = None
     share: float = 1.0  # of a piece, among all of them
+    infer_by_guess: Callable[..., Posterior] | None = None  # for pieces that are answered so
 
     def left(self) -> float:
         """Seconds until the time is over."""
@@ -71,7 +86,22 @@ class PieceAnswer:
     entropy: float
     contradictions: tuple[str, ...] = ()
     figures: Any = None
+    near: Mapping[str, Near] = field(default_factory=Frozen)  # by release: how many centroids a guess gave way to
     seconds: float = field(default=0.0, compare=False)  # of processor time
+
+
+@contextmanager
+def gone_if_refused(*folders: Path) -> Iterator[None]:
+    """Folders that a later run goes on from, unless what was asked is refused: then nobody asks it again."""
+    try:
+        yield
+    except (EngineError, Cancelled, InternalError):
+        raise
+    except ShowthroughError:
+        for folder in folders:
+            with suppress(OSError):
+                remove(folder)
+        raise
 
 
 def answer_file(path: str, question: PieceQuestion) -> PieceAnswer:
@@ -84,10 +114,13 @@ def answer_file(path: str, question: PieceQuestion) -> PieceAnswer:
 def answer_cut(cut: HistoryPiece, name: str, question: PieceQuestion) -> PieceAnswer:
     """Infer from a piece, write what is known of everybody under its name, and tell the counts."""
     began = time.process_time()
-    post = question.infer(
-        cut.releases, register=cut.register, membership=cut.membership, domain=question.domain, changed=cut.changed,
-        contradictions=question.contradictions, seconds=question.left(),
-    )  # fmt: skip
+    given: dict[str, Any] = {"register": cut.register, "membership": cut.membership, "domain": question.domain}
+    given |= {"changed": cut.changed, "seconds": question.left()}
+    if cut.by_guess:
+        assert question.infer_by_guess is not None
+        post = question.infer_by_guess(cut.releases, **given)
+    else:
+        post = question.infer(cut.releases, **given, contradictions=question.contradictions)
     figures, more = None, pl.DataFrame()
     if question.further is not None:
         figures, more = question.further(post, question.left(), question.share)
@@ -101,6 +134,7 @@ def answer_cut(cut: HistoryPiece, name: str, question: PieceQuestion) -> PieceAn
         post.entropy,
         tuple(one.shareable for one in told),
         figures,
+        post.reader.leeway.near,
         time.process_time() - began,
     )
 

@@ -24,6 +24,7 @@ from showthrough.policy.judging import SLACK
 from showthrough.policy.policy import Policy
 from showthrough.release.kind import Shows
 from showthrough.release.release import Release
+from showthrough.release.sums import shown_quasi
 from showthrough.report.origin import relative
 from showthrough.report.page.blocks import Republish
 from showthrough.report.page.gathered import Gathered, shown
@@ -93,14 +94,7 @@ def _table(g: Gathered) -> str:
 
 def _head(newest: Release, id: str | None) -> list[CommandLine]:
     parts = {"id": id, "sensitive": newest.roles.sensitive}
-    return [_options(parts), _options({"quasi": ",".join(_quasi(newest))})]
-
-
-def _quasi(newest: Release) -> list[str]:
-    """The quasi-identifiers of which the release shows anything at all."""
-    cells = newest.cells()
-    told = [c for c in newest.roles.quasi if set(cells[c].cast(pl.String).unique()) - {"*", "", None}]
-    return told or list(newest.roles.quasi)
+    return [_options(parts), _options({"quasi": ",".join(shown_quasi(newest))})]
 
 
 def _made(method: Method, newest: Release, criteria: Mapping[str, Any]) -> CommandLine:
@@ -158,7 +152,7 @@ def _larger(method: Method, g: Gathered) -> dict[str, Any]:
     if KAnonymity in method.enforces:
         k = levels.get("k-anonymity") or 1
         return {"k": int(max(2, min(2 * k, newest.members)))}
-    most = newest.tally.group_by("value").sum()["n"].max()
+    most = newest.tally.group_by("value").agg(pl.col("n").sum())["n"].max()
     top = math.floor(newest.size.sum() / int(most)) if isinstance(most, int) and most else 1
     return {"frequency_l": max(1, min(math.ceil(2 * (levels.get("frequency l-diversity") or 1)), top))}
 

@@ -76,13 +76,13 @@ class Gathered:
     @property
     def held(self) -> tuple[Release, ...]:
         """The releases, where this process has them: none if workers alone read one."""
-        found = _sources(self.audit)
-        return found if all(isinstance(one, Release) for one in found) else ()
+        found = tuple(one for one in self.audit.sources if isinstance(one, Release))
+        return found if len(found) == len(self.audit.sources) else ()
 
     @property
     def sensitive(self) -> str:
         """What the sensitive column is called."""
-        found = {one.roles.sensitive if isinstance(one, Release) else one.sensitive for one in _sources(self.audit)}
+        found = {one.roles.sensitive if isinstance(one, Release) else one.sensitive for one in self.audit.sources}
         return shown(str(found.pop())) if len(found) == 1 else "value"
 
     @property
@@ -159,10 +159,6 @@ def shown(text: str) -> str:
     return clean if len(clean) <= _NAME else f"{clean[: _NAME - 1]}…"
 
 
-def _sources(audit: Audit | SpreadAudit) -> tuple[Any, ...]:
-    return audit.sources if isinstance(audit, SpreadAudit) else audit.posterior.releases
-
-
 def gather(
     audit: Audit | SpreadAudit,
     *,
@@ -185,6 +181,8 @@ def gather(
     if not isinstance(audit, SpreadAudit):
         worst = None if shareable else worst_place(audit)
         found = replace(found, populations=by_population(audit, shareable=shareable), worst=worst)
+    if isinstance(audit, SpreadAudit) and audit.levels is not None:
+        return replace(found, levels={name: dict(told) for name, told in audit.levels.items()})
     return replace(found, levels=single_levels(dict(zip(audit.posterior.names, found.held, strict=False))))
 
 
