@@ -14,7 +14,7 @@ from showthrough.inference.clock import Clock
 from showthrough.inference.draft import Draft, grown, nobody
 from showthrough.inference.log import Log
 from showthrough.inference.posterior import Posterior, Told
-from showthrough.inference.rough import Known, rough
+from showthrough.inference.rough import KnownAnswers, rough
 from showthrough.inference.run import Wanted, answer, answered, guessed_answer, listed
 from showthrough.inference.solved import Solved
 from showthrough.inference.splitting import told_from
@@ -192,7 +192,7 @@ def roughly(
     wanted, log = Wanted(Changed.of(changed), "refuse"), Log.of(progress, SECONDS)
     told = telling(releases, beside.get("domain", ()), noisy=True)
     reader = Reader.of(releases, **beside).checked(told)
-    known = Known(before._solved, None if near is None else near._solved, passes)
+    known = KnownAnswers(before._solved, None if near is None else near._solved, passes)
     found = rough(informed(reader, releases), told, known, wanted, log)
     return None if found is None else Posterior(found[1], found[0], Here(wanted))
 

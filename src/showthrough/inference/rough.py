@@ -38,7 +38,7 @@ BELIEVED = STATES.index(Status.BELIEVED)  # neither proof nor bound
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownAnswers:
     """The answer of all releases but the last, a rough one of all of them with another last one, and the passes."""
 
     earlier: Solved
@@ -47,7 +47,7 @@ class Known:
 
 
 def rough(
-    reader: Reader, releases: Sequence[Release], known: Known, wanted: Wanted, log: Log
+    reader: Reader, releases: Sequence[Release], known: KnownAnswers, wanted: Wanted, log: Log
 ) -> tuple[Solved, Certificate] | None:
     """An answer that proves nothing, from what is known; None where only a full one will do.
 
@@ -84,7 +84,7 @@ def _fits(history: History, problem: Problem, earlier: Solved) -> bool:
     )
 
 
-def _beginning(known: Known, history: History, problem: Problem) -> Reals:
+def _beginning(known: KnownAnswers, history: History, problem: Problem) -> Reals:
     """[rows] the multipliers of what is known: of earlier releases, and of groups of the last one by their numbers."""
     begin, near = np.zeros(problem.rows.size), known.near
     begin[: known.earlier.mu.size] = known.earlier.mu

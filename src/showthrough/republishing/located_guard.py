@@ -40,7 +40,7 @@ FEW = 3  # neighbours of a person at a time; twice as many after each round that
 STILL = 1e-6  # a probability that moved by less did not
 PASSES, FINER = 150, 3  # passes of a rough inference; twice as many, so often, where nothing helps
 
-Way = tuple[Proposal, Remark]
+ChangedProposal = tuple[Proposal, Remark]
 
 
 def by_location(search: Search, base: Proposal | None) -> None:
@@ -141,11 +141,11 @@ class _Improving:
         del steps[best[2] :]
         return best[1]
 
-    def _ways(self, proposal: Proposal, over: People, stale: int) -> Iterator[Way]:
+    def _ways(self, proposal: Proposal, over: People, stale: int) -> Iterator[ChangedProposal]:
         """What may be done next that withholds little; merging neighbours where it was not tried of the same yet."""
         search, hold = self.search, self.search.guard.hold_back
         after = search.posterior(proposal)
-        found: list[Way | None] = []
+        found: list[ChangedProposal | None] = []
         if hold and not stale and (search.rows_of(over) & (proposal.group >= 0)).any():
             found.append(search.withheld(proposal, over))
         if after is not None:
@@ -159,7 +159,7 @@ class _Improving:
             found.append(search.merged(proposal, over))
         yield from (way for way in found if way is not None and not way[0].cost[0])
 
-    def _steered(self, proposal: Proposal, after: Posterior, over: People, stale: int) -> Way | None:
+    def _steered(self, proposal: Proposal, after: Posterior, over: People, stale: int) -> ChangedProposal | None:
         """Counterfeits and withheld records by their influence; a part of them where all of them did not help."""
         search, guard = self.search, self.search.guard
         limit = guard.policy.max_posterior or float(after.largest()[over.over].min(initial=1.0))
@@ -174,7 +174,7 @@ class _Improving:
         figures = {"counterfeits": found.counterfeits - proposal.counterfeits, "records": found.held - proposal.held}
         return found, Remark.of("steered", words, **figures)
 
-    def _without(self, proposal: Proposal, over: People, telling: pl.DataFrame) -> Way | None:
+    def _without(self, proposal: Proposal, over: People, telling: pl.DataFrame) -> ChangedProposal | None:
         """Without the records of persons over a limit and of some who tell of them."""
         search, inside = self.search, proposal.group >= 0
         rows = (search.rows_of(over) | self._rows(telling["mate"])) & inside
@@ -183,7 +183,7 @@ class _Improving:
         words = "withheld {records:record|records} of them and their neighbours"
         return without(search.guard.past, proposal, rows), Remark.of("withheld", words, records=rows.sum())
 
-    def _together(self, proposal: Proposal, telling: pl.DataFrame) -> Way | None:
+    def _together(self, proposal: Proposal, telling: pl.DataFrame) -> ChangedProposal | None:
         """The groups of those who tell of somebody as one group: what told them apart is not told any more."""
         groups = int(proposal.group.max(initial=-1)) + 1
         parent = np.arange(groups)
