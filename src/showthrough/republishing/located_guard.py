@@ -34,11 +34,12 @@ CYCLES = 12  # full inferences of what rounds came to
 IDLE = 2  # of these, in which nothing becomes better
 LAST = 1.2  # times what a full inference took, for another
 PRICE = 0.1  # persons over a limit that one counterfeit or withheld record more is worth
+WORSE = 1.5  # times as many persons over a limit: after that, neighbours are not joined any more
 ASTRAY = 2  # persons more than in the best attempt, from which rounds still go on
 STALE = 6  # rounds in which nothing becomes better, after which another start is taken
 FEW = 3  # neighbours of a person at a time; twice as many after each round that did not help
 STILL = 1e-6  # a probability that moved by less did not
-PASSES, FINER = 150, 3  # passes of a rough inference; twice as many, so often, where nothing helps
+PASSES, FINER = 250, 3  # passes of a rough inference; twice as many, so often, where nothing helps
 
 ChangedProposal = tuple[Proposal, Remark]
 
@@ -79,6 +80,7 @@ class _Improving:
 
     search: Search
     seconds: float  # that a full inference takes
+    merging: bool = True  # whether groups that join their neighbours have not made it much worse yet
 
     @property
     def slow(self) -> bool:
@@ -124,8 +126,10 @@ class _Improving:
                     f"{people(persons)} {are(persons)} over a limit for readers who locate them"
                 )
                 judged = [(search.over(way[0]), *way) for way in self._ways(proposal, over, stale) if not self.ending]
-                better = min(judged, key=lambda one: one[0].sum() + PRICE * one[1].price, default=None)
-                stale = 0 if better is not None and better[0].sum() < best[0] else stale + 1
+                self.merging &= not any(o.sum() > WORSE * persons for o, _, step in judged if step.kind == "merged")
+                helping = [one for one in judged if one[0].sum() < best[0]]
+                better = min(helping or judged, key=lambda one: one[0].sum() + PRICE * one[1].price, default=None)
+                stale = 0 if helping else stale + 1
                 if stale > STALE or not persons or (self.ending and not judged):
                     break
                 if better is not None and better[0].sum() <= best[0] + ASTRAY:
@@ -146,16 +150,18 @@ class _Improving:
         search, hold = self.search, self.search.guard.hold_back
         after = search.posterior(proposal)
         found: list[ChangedProposal | None] = []
-        if hold and not stale and (search.rows_of(over) & (proposal.group >= 0)).any():
+        inside = hold and bool((search.rows_of(over) & (proposal.group >= 0)).any())
+        if inside and not stale:
             found.append(search.withheld(proposal, over))
         if after is not None:
             found.append(self._steered(proposal, after, over, stale))
+        if after is not None and (stale or not inside):
             telling = self._telling(proposal, after, over, FEW << stale)
             if hold:
                 found.append(self._without(proposal, over, telling))
             if stale > 1:
                 found.append(self._together(proposal, telling))
-        if not stale:
+        if self.merging and not stale:
             found.append(search.merged(proposal, over))
         yield from (way for way in found if way is not None and not way[0].cost[0])
 

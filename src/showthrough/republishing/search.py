@@ -25,7 +25,8 @@ from showthrough.table.arrays import Flags, Ints
 ROUNDS = 24
 SINGLY = 20  # persons over a limit up to which single changes are tried
 TRIALS = 60  # of those, at a time
-ROUGHLY = 3e-4  # how far a rough probability may be over a limit that it only just keeps
+ROUGHLY = 0.25  # how far a rough probability may be over a limit that it only just keeps, divided by the passes
+REMEMBERED = 5  # rough answers
 SMALL = 2000  # records up to which the posterior itself is asked always
 FEW = 0.2  # share of the records in leaking groups up to which merging is tried although there is a release already
 
@@ -58,6 +59,7 @@ class Search:
     last: Review | None = None
     asked: tuple[Proposal, People] | None = None
     rough: int = 0  # passes, where posteriors may be rough for now: who is over a limit then only tells where to go
+    beliefs: list[tuple[Proposal, int, Posterior]] = field(default_factory=list)  # rough ones, by passes
     began: float = field(default_factory=time.monotonic)
     tried: dict[str, None] = field(default_factory=dict)  # what was done to proposals, in words
     nearest: Proposal | None = None  # with the fewest persons over a limit
@@ -322,7 +324,7 @@ class Search:
         ids = post.ids.cast(pl.String)
         policy = guard.policy
         if self.rough and limit is not None:
-            policy = replace(policy, max_posterior=limit + ROUGHLY)
+            policy = replace(policy, max_posterior=limit + ROUGHLY / self.rough)
         over = policy.over_limit(post, before, exposed=self.exposed)
         if self.rough:
             return People(ids, over)
@@ -338,16 +340,26 @@ class Search:
     def posterior(self, proposal: Proposal) -> Posterior | None:
         """What a reader would believe; None where the proposal contradicts the history or no answer was found."""
         try:
-            if self.guard.located is not None:
-                releases = [*self.guard.past.history, self.guard.publish(proposal)]
-                found = None
-                if self.rough and self.before is not None:
-                    found = self.guard.located.roughly(releases, self.before, self.rough)
-                return self.guard.read(releases) if found is None else found
-            return self.drafts.posterior(proposal)
+            return self.drafts.posterior(proposal) if self.guard.located is None else self._located(proposal)
         except (ContradictionError, NotConvergedError) as problem:
             self.contradicted |= isinstance(problem, ContradictionError)
             return None
+
+    def _located(self, proposal: Proposal) -> Posterior:
+        """What a reader who locates persons would believe; the last rough answers are remembered."""
+        guard = self.guard
+        known = next((p for one, passes, p in self.beliefs if one is proposal and passes == self.rough), None)
+        if self.rough and known is not None:
+            return known
+        assert guard.located is not None
+        releases = [*guard.past.history, guard.publish(proposal)]
+        found = None
+        if self.rough and self.before is not None:
+            found = guard.located.roughly(releases, self.before, self.rough)
+        if found is None:
+            return guard.read(releases)
+        self.beliefs = [*self.beliefs[1 - REMEMBERED :], (proposal, self.rough, found)]
+        return found
 
     def rows_of(self, over: People) -> Flags:
         """[rows] records of the table whose person is over a limit."""
