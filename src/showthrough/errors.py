@@ -55,6 +55,13 @@ class ShowthroughError(Exception):
         self.parameters = parameters
         super().__init__(self.shareable)
 
+    def without_cells(self) -> ShowthroughError:
+        """The same error as everybody may see it: nothing of cells, and nothing that rides along."""
+        self.said = self.internal = self.shareable
+        for name in self.__dict__.keys() - {"said", "internal", "shareable", "parameters", "field"}:
+            setattr(self, name, None)
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         # what rides along is given by keyword, which exceptions do not pickle by themselves
         return _rebuilt, (type(self), self.args, self.__dict__)

@@ -98,7 +98,7 @@ class Task:
         except ShowthroughError as error:
             beneath = error.__context__
             if not isinstance(error, FileError) or not isinstance(beneath, OSError):
-                return Refused(error)
+                return Refused(error.without_cells())
             if self._again():  # a disk of this machine, and not what was asked
                 raise beneath from None
             return Refused(_failed(beneath))

@@ -64,7 +64,7 @@ def rough(
             propagate(face)
         except Contradicted:
             return None
-        x, mu = _descended(face, _beginning(known, history, problem), known.passes)
+        x, mu = _descended(face, _beginning(known, history, problem), known.passes, log)
     state = np.full(problem.signatures, BELIEVED)
     solved = Solved(history, problem, of_person, face, x, mu, state)
     return solved, _said(solved, known.passes, log)
@@ -98,7 +98,7 @@ def _beginning(known: KnownAnswers, history: History, problem: Problem) -> Reals
     return np.clip(begin, -_FARTHEST, _FARTHEST)
 
 
-def _descended(face: Face, begin: Reals, passes: int) -> tuple[Reals, Reals]:
+def _descended(face: Face, begin: Reals, passes: int, log: Log) -> tuple[Reals, Reals]:
     """The answer over terms, and the multipliers of all rows, after so many passes."""
     from scipy.optimize import minimize
 
@@ -111,6 +111,7 @@ def _descended(face: Face, begin: Reals, passes: int) -> tuple[Reals, Reals]:
     unit = 1 / np.sqrt(np.maximum(kernel.count, _LEAST))  # rows of large counts are steep
 
     def dual(scaled: Reals) -> tuple[float, Reals]:
+        log.progress.check()
         here = kernel.at(scaled * unit)
         return float(here.F.sum()), here.g * unit
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
-from showthrough.errors import InputError
+from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import people
@@ -190,7 +190,10 @@ def _final(search: Search, one: Acceptable, *, strict: bool = True) -> Guarded |
     guard, before, exposed = search.guard, search.before, search.exposed
     release = guard.publish(one.proposal)
     guard.progress.stage("final inference")
-    posterior = guard.read([*guard.past.history, release])
+    try:
+        posterior = guard.read([*guard.past.history, release])
+    except NotConvergedError:
+        return None
     review = guard.policy.review(posterior, before, exposed=exposed)
     if strict and (not review.holds or review.unsettled):
         search.last = review

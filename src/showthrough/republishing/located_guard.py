@@ -121,6 +121,9 @@ class _Improving:
                 if stale and search.rough:  # who is over a limit may be so only roughly
                     search.rough, search.asked = PASSES << min(stale, FINER), None
                     over = search.over(proposal)
+                    if not over.any():  # it was so only roughly
+                        best = 0, proposal, len(steps)
+                        break
                 persons = over.sum()
                 search.guard.progress.stage(
                     f"{people(persons)} {are(persons)} over a limit for readers who locate them"
@@ -130,7 +133,7 @@ class _Improving:
                 helping = [one for one in judged if one[0].sum() < best[0]]
                 better = min(helping or judged, key=lambda one: one[0].sum() + PRICE * one[1].price, default=None)
                 stale = 0 if helping else stale + 1
-                if stale > STALE or not persons or (self.ending and not judged):
+                if stale > STALE or (self.ending and not judged):
                     break
                 if better is not None and better[0].sum() <= best[0] + ASTRAY:
                     over, proposal = better[:2]
@@ -168,7 +171,8 @@ class _Improving:
     def _steered(self, proposal: Proposal, after: Posterior, over: People, stale: int) -> ChangedProposal | None:
         """Counterfeits and withheld records by their influence; a part of them where all of them did not help."""
         search, guard = self.search, self.search.guard
-        limit = guard.policy.max_posterior or float(after.largest()[over.over].min(initial=1.0))
+        surer = after.ids.cast(pl.String).is_in(over.ids.filter(pl.Series(over.over)).implode()).to_numpy()
+        limit = guard.policy.max_posterior or float(after.largest()[surer].min(initial=1.0))
         concerned = ~after.ids.cast(pl.String).is_in(pl.Series(sorted(search.exposed), dtype=pl.String).implode())
         seen = after, over, concerned.to_numpy(), limit
         found = steered(

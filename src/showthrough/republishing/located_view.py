@@ -18,7 +18,7 @@ import polars as pl
 
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
-from showthrough.errors import InputError, NotConvergedError
+from showthrough.errors import ContradictionError, InputError, NotConvergedError
 from showthrough.inference.earlier import required
 from showthrough.inference.infer import infer, roughly
 from showthrough.inference.posterior import Posterior
@@ -30,6 +30,7 @@ from showthrough.republishing.figures import over
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import values_of_groups
+from showthrough.republishing.tied import advised
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
 from showthrough.table.frames import one_kind, scalar
@@ -174,8 +175,8 @@ def _read(
     seconds: float,
     progress: Progress | None,
 ) -> Posterior:
-    return required(
-        infer(
+    try:
+        found = infer(
             releases,
             **(past.known if past else {}),
             membership=membership,
@@ -184,7 +185,9 @@ def _read(
             seconds=seconds,
             progress=progress,
         )
-    )
+    except ContradictionError as error:
+        raise advised(error) from None
+    return required(found)
 
 
 def _fitting(table: Table, release: Release) -> pl.DataFrame:

@@ -37,9 +37,9 @@ class Changes:
     group: Ints
     value: Ints  # of the counterfeit, as the past counts values; −1: none
 
-    def best(self, forbidden: Flags, promised: float) -> Ints:
+    def best(self, allowed: Flags, promised: float) -> Ints:
         """The best by their price, one in a group, until they promise enough."""
-        worth = np.flatnonzero((self.effect < -_LEAST) & ~np.append(forbidden, False)[self.row])
+        worth = np.flatnonzero((self.effect < -_LEAST) & allowed)
         worth = worth[np.argsort(self.effect[worth] / self.price[worth], kind="stable")]
         _, first = np.unique(self.group[worth], return_index=True)
         worth = worth[np.sort(first)]
@@ -68,18 +68,20 @@ def steered(
     ``seen`` are the posterior with the proposal, who is over a limit, who counts, and the limit.
     """
     post, over, concerned, limit = seen
-    wanted = float((post.largest()[over.over] - limit).clip(1e-4).sum())
+    surer = post.ids.cast(pl.String).is_in(over.ids.filter(pl.Series(over.over)).implode()).to_numpy()
+    wanted = float((post.largest()[surer] - limit).clip(1e-4).sum())
     changes = _weighed(drafts, proposal, post, influence(post, concerned, limit, NEAR), hold_back=hold_back)
-    forbidden = np.zeros(drafts.table.rows, dtype=bool)
+    allowed = np.ones(changes.effect.size, dtype=bool)
     for _ in range(_TRIES):
-        chosen = changes.best(forbidden, share * ENOUGH * wanted)
+        chosen = changes.best(allowed, share * ENOUGH * wanted)
         if not chosen.size:
             return None
         found = changes.made(chosen, proposal)
-        failing = drafts.failing(found, criteria)
-        if not failing.any():
-            return found
-        forbidden |= (proposal.group >= 0) & np.append(failing, False)[proposal.group]
+        left = np.unique(np.concatenate([found.group[found.group >= 0], found.counterfeit_group]))
+        failing = left[drafts.failing(found, criteria)]  # criteria look at groups that somebody is left in
+        if not failing.size:
+            return found.inhabited()
+        allowed[chosen[np.isin(changes.group[chosen], failing)]] = False
     return None
 
 
@@ -88,7 +90,7 @@ def _weighed(drafts: Drafts, proposal: Proposal, post: Posterior, seen: Influenc
     past, table = drafts.past, drafts.table
     code = positions(past.values.cast(pl.String), post.values.cast(pl.String)).astype(np.int64)
     back = np.full(post.values.len(), -1, dtype=np.int64)
-    back[code] = np.arange(code.size)
+    back[code[code >= 0]] = np.flatnonzero(code >= 0)
     none = np.full(seen.group.size, -1, dtype=np.int64)
     numbers = seen.labels.cast(pl.Int64).to_numpy()[seen.group] - 1  # groups are published by their numbers, from 1 on
     joins = (seen.joining, np.ones_like(none), none, numbers, back[seen.value])

@@ -73,10 +73,10 @@ def joint(
     try:
         return required(infer(every, **given))
     except ContradictionError as error:
-        raise _advised(error) from None
+        raise advised(error) from None
 
 
-def _advised(error: ContradictionError) -> ContradictionError:
+def advised(error: ContradictionError) -> ContradictionError:
     """A contradiction with what a publisher can do: to publish takes less than to read does."""
     text = error.said.replace(CHOICES_OF_CHANGED, _SPLIT)
     if ADVICE in text:

@@ -38,7 +38,8 @@ class ReadHistory:
     @property
     def folders(self) -> list[Path]:
         """What was laid down for this audit."""
-        return [Path(str(one.tables.path)).parent for one in self.laid if one is not None]
+        cut = [Path(self.given.folder)] if isinstance(self.given, CutHistory) else []
+        return cut + [Path(str(one.tables.path)).parent for one in self.laid if one is not None]
 
     def described(self, found: SpreadAudit) -> SpreadAudit:
         """The audit with what workers told of the releases that they laid down."""

@@ -57,7 +57,7 @@ def lay_release(request: AuditRequest, folder: str) -> PutRelease | None:
     try:
         (release,), _ = request.load()
     except ShowthroughError as error:
-        raise _without_cells(error) from None
+        raise error.without_cells() from None
     if not _by_ids(release):
         return None
     for name in ("records", "values"):
@@ -88,7 +88,7 @@ def cut_history(request: AuditRequest, folder: str) -> CutHistory:
         heads = [r for r in telling(releases, reader.domain, noisy=True) if r.part_of is None]
         return replace(found, levels=single_levels(dict(zip(names_of(heads), heads, strict=True))))
     except ShowthroughError as error:
-        raise _without_cells(error) from None
+        raise error.without_cells() from None
 
 
 def hash_file(file: str, _: Any) -> str:
@@ -137,9 +137,3 @@ def _there(paths: Sequence[Path]) -> None:
                 f"The worker on {where} does not see {path}, which workers read: put it on storage that driver and "
                 "workers share, under the same path."
             )
-
-
-def _without_cells(error: ShowthroughError) -> ShowthroughError:
-    """The same error without what it says of cells to those who may see them."""
-    error.said = error.internal = error.shareable
-    return error
