@@ -31,15 +31,16 @@ from showthrough.republishing.steering import steered
 from showthrough.table.arrays import Flags, Ints
 
 CYCLES = 12  # full inferences of what rounds came to
-IDLE = 2  # of these, in which nothing becomes better
-LAST = 1.2  # times what a full inference took, for another
+IDLE = 3  # of these, in which nothing becomes better
+LAST = 2.0  # times what a full inference took, for another
 PRICE = 0.1  # persons over a limit that one counterfeit or withheld record more is worth
 WORSE = 1.5  # times as many persons over a limit: after that, neighbours are not joined any more
 ASTRAY = 2  # persons more than in the best attempt, from which rounds still go on
 STALE = 6  # rounds in which nothing becomes better, after which another start is taken
+SOON = 4  # of these, where they are rough: a full inference follows
 FEW = 3  # neighbours of a person at a time; twice as many after each round that did not help
 STILL = 1e-6  # a probability that moved by less did not
-PASSES, FINER = 250, 3  # passes of a rough inference; twice as many, so often, where nothing helps
+PASSES, FINER = 250, 2  # passes of a rough inference; twice as many, so often, where nothing helps
 
 ChangedProposal = tuple[Proposal, Remark]
 
@@ -98,12 +99,11 @@ class _Improving:
         steps = [started(name, proposal), Remark.of("over", words, over=over.sum())]
         fewest, idle = over.sum(), 0
         for _ in range(CYCLES):
-            found = self._rounds(proposal, over, steps)
-            if found is proposal:
-                return
-            proposal, began = found, time.monotonic()
-            over = self.search.over(proposal)
-            self.seconds = max(self.seconds, time.monotonic() - began)
+            found = self._rounds(proposal, over, steps, idle)
+            if found is not proposal:
+                proposal, began = found, time.monotonic()
+                over = self.search.over(proposal)
+                self.seconds = max(self.seconds, time.monotonic() - began)
             if not over.any():
                 self.search.keep(proposal, tuple(steps))
                 return
@@ -112,9 +112,13 @@ class _Improving:
             if not self.slow or idle > IDLE or self.ending:
                 return
 
-    def _rounds(self, proposal: Proposal, over: People, steps: list[Remark]) -> Proposal:
-        """The best proposal of rounds of changes, as long as they help; a round may lead a little astray."""
-        search, stale, best = self.search, 0, (over.sum(), proposal, len(steps))
+    def _rounds(self, proposal: Proposal, over: People, steps: list[Remark], idle: int) -> Proposal:
+        """The best proposal of rounds of changes, as long as they help; a round may lead a little astray.
+
+        After ``idle`` times that it did not help, it begins with more at a time.
+        """
+        search, stale, best = self.search, idle, (over.sum(), proposal, len(steps))
+        most = idle + SOON if self.slow else STALE
         search.rough = PASSES if self.slow else 0
         try:
             for _ in range(ROUNDS):
@@ -133,7 +137,7 @@ class _Improving:
                 helping = [one for one in judged if one[0].sum() < best[0]]
                 better = min(helping or judged, key=lambda one: one[0].sum() + PRICE * one[1].price, default=None)
                 stale = 0 if helping else stale + 1
-                if stale > STALE or (self.ending and not judged):
+                if stale > most or (self.ending and not judged):
                     break
                 if better is not None and better[0].sum() <= best[0] + ASTRAY:
                     over, proposal = better[:2]

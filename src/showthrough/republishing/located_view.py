@@ -40,6 +40,7 @@ ROUNDS = 30
 MOST = 3_000_000  # pairs (person, group that it fits) that are inferred from without being asked to
 LOOKING = 120.0  # seconds for that, at most
 LEAST = 30.0  # seconds that a guard has for a last look although its time is up
+AGAIN = 2.0  # times what a look took, for another
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,8 @@ def located_view(
 class LocatedReader:
     """Reads releases with the quasi-identifiers of a table; what was read last is remembered.
 
-    Past ``end`` (as `time.monotonic` tells it) there is ``least`` time for whatever has to be read still.
+    Past ``end`` (as `time.monotonic` tells it) there is ``least`` time for whatever has to be read still, or more where
+    readings took longer.
     """
 
     table: Table
@@ -132,14 +134,17 @@ class LocatedReader:
     least: float = LEAST
     last: tuple[tuple[Release, ...], Posterior] | None = None
     near: Posterior | None = None  # what was last read roughly
+    slowest: float = 0.0  # seconds that a reading took
 
     def __call__(self, releases: Sequence[Release]) -> Posterior:
         """The posterior; an error where there is none for everybody."""
         asked = tuple(releases)
         if self.last is None or not _same(self.last[0], asked):
-            seconds = max(self.least, self.end - time.monotonic())
+            began = time.monotonic()
+            seconds = max(self.least, AGAIN * self.slowest, self.end - began)
             membership = _memberships(self.table, releases)
             self.last = asked, _read(releases, membership, self.past, seconds, self.progress)
+            self.slowest = max(self.slowest, time.monotonic() - began)
         return self.last[1]
 
     def roughly(self, releases: Sequence[Release], before: Posterior, passes: int) -> Posterior | None:
