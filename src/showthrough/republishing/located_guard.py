@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
+from showthrough.inference import graphs
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.phrases import are, people
 from showthrough.republishing.kept_cells import kept_cells
@@ -28,7 +29,7 @@ from showthrough.republishing.refusing import nearest
 from showthrough.republishing.repairs import without
 from showthrough.republishing.search import ROUNDS, SMALL, Search, started
 from showthrough.republishing.steering import steered
-from showthrough.table.arrays import Flags, Ints
+from showthrough.table.arrays import Flags
 
 CYCLES = 12  # full inferences of what rounds came to
 IDLE = 3  # of these, in which nothing becomes better
@@ -200,19 +201,9 @@ class _Improving:
     def _together(self, proposal: Proposal, telling: pl.DataFrame) -> ChangedProposal | None:
         """The groups of those who tell of somebody as one group: what told them apart is not told any more."""
         groups = int(proposal.group.max(initial=-1)) + 1
-        parent = np.arange(groups)
-
-        def root(g: int) -> int:
-            while parent[g] != g:
-                parent[g] = parent[parent[g]]
-                g = int(parent[g])
-            return g
-
         here = pl.DataFrame({"mate": self._ids, "group": proposal.group.astype(np.int64)}).filter(pl.col("group") >= 0)
-        for own in telling.join(here, on="mate").group_by("id", maintain_order=True).agg("group")["group"].to_list():
-            for other in own[1:]:
-                parent[root(other)] = root(own[0])
-        target: Ints = np.array([root(g) for g in range(groups)])
+        ties = telling.join(here, on="mate").select("group", first=pl.col("group").first().over("id"))
+        _, target = graphs.components(groups, ties["first"].to_numpy(), ties["group"].to_numpy())
         joined = groups - int(np.unique(target).size)
         if not joined or joined == groups - 1:
             return None
