@@ -139,3 +139,34 @@ def test_a_guard_against_readers_who_locate_persons():
         refused = run(*ran, *options, "-o", "G3")
         assert (refused.code, refused.out) == (2, "")
         assert words in " ".join(refused.err.split())
+
+
+def test_a_history_of_other_ids_is_inconclusive_and_says_so():
+    pl.read_csv("t.csv").with_columns(pl.col("id").str.slice(1)).write_csv("t.csv")  # p7 is 7 here
+    done = publish("--history", "old.csv", "--group", "group", "-o", "R")
+    assert done.code == 4
+    assert "nobody of the table is in an earlier release by id" in " ".join(done.out.split())
+    quiet = publish("--history", "old.csv", "--group", "group", "-o", "Q", "--quiet")
+    assert (quiet.code, quiet.out) == (4, "")
+    assert "write their ids in the same way" in " ".join(quiet.err.split())
+    compared = publish("--history", "old.csv", "--group", "group", "--dry-run")
+    assert "m-invariance: Inconclusive: nobody of the table" in " ".join(compared.out.split())
+
+
+def test_how_many_of_the_table_were_published_before_is_told():
+    done = publish("--history", "old.csv", "--group", "group", "-o", "R")
+    assert done.code == 0
+    assert "32 of 40 persons of the table are in earlier releases." in " ".join(done.out.split())
+
+
+def test_whom_the_register_knows_to_be_absent_is_tied_to_no_group():
+    people = pl.read_csv("people.csv")
+    pl.read_csv("cells.csv").head(4).write_csv("few.csv")  # the first four, of one age and place
+    told = people.with_columns(in_few=pl.col("id").is_in([f"p{i}" for i in range(4)]))
+    told.write_csv("told.csv")
+    stranger = pl.DataFrame({"id": ["q"], "age": [20], "zip": ["z0"], "value": ["v0"]})
+    pl.concat([pl.read_csv("t.csv")[4:], stranger]).write_csv("t.csv")
+    pl.concat([told, pl.DataFrame({"id": ["q"], "age": [20], "zip": ["z0"], "in_few": [False]})]).write_csv("told.csv")
+    done = publish("--history", "few.csv", "--register", "told.csv", "-o", "R")
+    assert done.code == 4, done.err  # the four are not in the table, and who looks like them was not there
+    assert "nobody of the table" in " ".join(done.out.split())

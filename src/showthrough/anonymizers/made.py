@@ -12,6 +12,9 @@ from showthrough.measuring.measure import Utility
 from showthrough.numerals import number_of
 from showthrough.table.frozen import Frozen
 
+UNTIED = "untied"
+"""The kind of the remark that nobody of a table is in its history."""
+
 
 @dataclass(frozen=True, eq=False)
 class Made:
@@ -34,6 +37,16 @@ class Made:
     def notes(self) -> tuple[str, ...]:
         """The remarks in sentences."""
         return tuple(map(str, self.remarks))
+
+    @property
+    def untied(self) -> str | None:
+        """The sentence on a history in which nobody of the table was found."""
+        return next((str(remark) for remark in self.remarks if remark.kind == UNTIED), None)
+
+    @property
+    def conclusive(self) -> bool:
+        """False where a guard ran out of time, or the history is tied to nobody of the table."""
+        return self.untied is None and (self.guard is None or bool(self.guard.review.conclusive))
 
     def __str__(self) -> str:
         lines = [*(str(c) for c in self.checks), *self.notes]

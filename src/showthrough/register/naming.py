@@ -16,8 +16,9 @@ from showthrough.table.ragged import owners
 def named(release: Release, name: str, register: Register | None) -> tuple[Release, int]:
     """The release with a link to the persons of a register who fit one of its groups; and how many fit several.
 
-    A release with ids, with a private link or of noisy counts stays as it is. Who fits several groups, or shares one
-    with more persons than it has members, is tied to none: those seats are somebody's whom nobody knows.
+    A release with ids, with a private link or of noisy counts stays as it is. Whom the register knows to be absent is
+    in no group. Who fits several groups, or shares one with more persons than it has members, is tied to none: those
+    seats are somebody's whom nobody knows.
     """
     if release.roles.id is not None or release.link is not None or release.noise is not None:
         return release, 0
@@ -29,6 +30,8 @@ def named(release: Release, name: str, register: Register | None) -> tuple[Relea
         )
     found = locate(release, name, register).candidates
     fits = np.diff(found.start)
+    if name in register.presence:
+        fits = np.where(register.presence[name].fill_null(True).to_numpy(), fits, 0)
     alone = fits[owners(found.start)] == 1
     person, group = owners(found.start)[alone], np.asarray(found.group)[alone].astype(np.int64)
     members = release.size.to_numpy() - per_group(release.counterfeits, release.labels).to_numpy()

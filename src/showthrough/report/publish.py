@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from showthrough import __version__
+from showthrough.anonymizers.made import UNTIED
 from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criterion import Check
 from showthrough.policy.decision import Verdict
@@ -62,7 +63,7 @@ class PublishContent:
 
     @property
     def verdict(self) -> Verdict:
-        """Block if a criterion fails, inconclusive if the guard's time left open whether its policy holds."""
+        """Block if a criterion fails, inconclusive if it is not known whether the policy holds."""
         return Verdict.BLOCK if not self.holds else Verdict.PASS if self.conclusive else Verdict.INCONCLUSIVE
 
     @property
@@ -73,7 +74,8 @@ class PublishContent:
             "The criteria hold." if self.conclusive else "The time left open whether the policy holds for everybody."
         )
         over = next((str(one) for one in self.remarks if one.kind == "verdict" and not self.holds), None)
-        return failing or over or known
+        untied = next((str(one) for one in self.remarks if one.kind == UNTIED), None)
+        return failing or over or untied or known
 
     def as_json(self) -> dict[str, Any]:
         """The object that is written as JSON; its schema is publish.schema.json."""
@@ -129,7 +131,7 @@ def publish_content(release: Release, *, folder: Path | None, audience: str) -> 
         exposed=len(made.exposed),
         exposed_ids=tuple(made.exposed) if audience == "internal" else None,
         holds=all(check.holds for check in made.checks) and (made.guard is None or bool(made.guard.review.holds)),
-        conclusive=made.guard is None or bool(made.guard.review.conclusive),
+        conclusive=made.conclusive,
         audience=audience,
     )
 

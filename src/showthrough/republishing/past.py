@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from showthrough.anonymizers.made import UNTIED
+from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import ChangedValueError, InputError
 from showthrough.policy.phrases import have, people
@@ -38,6 +40,7 @@ class Past:
     signatures: tuple[tuple[int, ...], ...]
     last_group: Codes  # [rows] group in the newest release, −1: not in it
     newest: Release | None
+    found: int = 0  # rows whose person is in a release of the history
     changed: int = 0  # persons whose value is none of the last group's
     choice: str = "refuse"  # what to do with changed values, as `infer` takes it
     known: Mapping[str, Any] = field(default_factory=Frozen)  # what the reader knows, as `infer` takes it
@@ -65,8 +68,10 @@ class Past:
         signature, last = np.full(table.rows, -1, dtype=np.int64), np.full(table.rows, -1, dtype=np.int64)
         number_of: dict[tuple[int, ...], int] = {}
         other = np.zeros(table.rows, dtype=bool)  # persons whose value is missing in a group that held them
+        before = np.zeros(table.rows, dtype=bool)
         for back, (release, own) in enumerate(zip(history[::-1], codes[:0:-1], strict=True)):
             group = _groups(table, release)
+            before |= group >= 0
             if back == 0:
                 last = group.copy()
             sets = _values_of_groups(release, own)
@@ -92,6 +97,7 @@ class Past:
             given,
             last.astype(np.int32),
             history[-1] if history else None,
+            int(before.sum()),
             strange.size,
             changed,
             Frozen(known or {}),
@@ -104,6 +110,19 @@ class Past:
         rank = np.empty(order.size, dtype=np.int64)
         rank[order] = np.arange(order.size)
         return rank, self.values.gather(order)
+
+    def remark(self) -> Remark | None:
+        """How many of the table earlier releases hold; that it is nobody may be ids that are written otherwise."""
+        if not self.history:
+            return None
+        if self.found:
+            words = "{found} of {persons:person|persons} of the table are in earlier releases."
+            return Remark.of("found", words, found=self.found, persons=self.value.size)
+        words = (
+            "Inconclusive: nobody of the table is in an earlier release by id, so nothing ties it to what is out there "
+            "already. If the persons are the same, write their ids in the same way."
+        )
+        return Remark.of(UNTIED, words, found=0, persons=self.value.size)
 
     def part(self, rows: Ints) -> tuple[Codes, Codes]:
         """Values and signatures of some rows."""

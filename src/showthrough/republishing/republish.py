@@ -269,6 +269,8 @@ class _Making:
                 "the same ones may believe what is not true."
             )
             remarks = [*remarks, Remark.of("changed", words, changed=self.past.changed)]
+        if (found := self.past.remark()) is not None:
+            remarks = [*remarks, found]
         made = Made(
             method=self.choices.strategy,
             seconds=time.perf_counter() - began,

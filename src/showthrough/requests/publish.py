@@ -216,9 +216,8 @@ class PublishResult:
 
     @property
     def conclusive(self) -> bool:
-        """False where the guard's time left open whether its policy holds."""
-        guard = self.release.made.guard
-        return guard is None or bool(guard.review.conclusive)
+        """False where it is not known whether the policy holds: time ran out, or nothing ties the history."""
+        return bool(self.release.made.conclusive)
 
     def content(self) -> PublishContent:
         """What a report says to the audience of the request."""

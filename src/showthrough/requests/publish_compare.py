@@ -59,7 +59,10 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
         arguments["readers"] = request.readers if strategy == "guarded" else "groups"
         more = {**arguments, **known, "history": history, "progress": tell.silent(), "policy": policy}
         try:
-            return anonymize(table, strategy=strategy, **more)
+            release = anonymize(table, strategy=strategy, **more)
+            if release.made.untied is not None:
+                refused[strategy] = release.made.untied
+            return release
         except PolicyError as problem:
             refused[strategy] = f"As asked it is refused: {problem.shareable} Shown is the best effort."
             return anonymize(table, strategy=strategy, **more | _ANYTHING)
