@@ -170,3 +170,13 @@ def test_whom_the_register_knows_to_be_absent_is_tied_to_no_group():
     done = publish("--history", "few.csv", "--register", "told.csv", "-o", "R")
     assert done.code == 4, done.err  # the four are not in the table, and who looks like them was not there
     assert "nobody of the table" in " ".join(done.out.split())
+
+
+def test_a_register_that_takes_somebody_for_another_is_named_beside_changed_values():
+    pl.DataFrame({"age": [20, 20], "zip": ["z0"] * 2, "value": ["v0", "v1"]}).write_csv("few.csv")
+    people = pl.read_csv("t.csv").filter(pl.col("value") == "v2").head(1)
+    pl.DataFrame({"id": people["id"], "age": [20], "zip": ["z0"]}).write_csv("one.csv")
+    done = publish("--history", "few.csv", "--register", "one.csv", "-o", "R")
+    assert done.code == 2
+    assert "its columns in_NAME say who was." in " ".join(done.err.split())
+    assert "in_NAME" not in publish("--history", "old.csv", "--group", "group", "--changed", "refuse", "-o", "S").err

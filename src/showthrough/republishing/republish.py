@@ -231,8 +231,8 @@ class _Making:
         self.choices.progress.stage("locating persons by quasi-identifiers")
         if not self.choices.merge_overlaps:
             seen = look(proposal)
-            hint = " merge_overlaps=True merges groups for the others." if seen.new and seen.earlier else ""
-            hint = " merge_overlaps=True merges groups until nobody is." if seen.new and not seen.earlier else hint
+            hint = " merge_overlaps=True merges groups for {whom}, as far as other limits allow." if seen.new else ""
+            hint = hint.replace("{whom}", "the others" if seen.earlier else "them")
             return proposal, release, [replace(seen.remark, words=f"{seen.remark.words}{hint}")]
         groups = int(proposal.numbered().group.max(initial=-1)) + 1
         found, seen, why = without_overlaps(self.past, proposal.numbered(), look, keeps)

@@ -5,12 +5,13 @@ Persons are found by id, by the private link beside a folder, or by a register.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from showthrough.errors import FieldError, InputError
+from showthrough.errors import ChangedValueError, FieldError, InputError
 from showthrough.register.history_file import HistoryEntries, files_of, read_history
 from showthrough.register.locating import names_of
 from showthrough.register.naming import named
@@ -88,6 +89,17 @@ class PastFiles:
             },
         }  # fmt: skip
         return HistoryEntries.from_dict({k: v for k, v in entries.items() if v is not None}).load()
+
+    @contextlib.contextmanager
+    def doubting_the_register(self) -> Iterator[None]:
+        """Where a register finds persons, a value that no longer fits may be that of somebody who was not there."""
+        try:
+            yield
+        except ChangedValueError as problem:
+            if self.register is None and self.history_file is None:
+                raise
+            hint = "Or a register took them for others, and they were not in it: its columns in_NAME say who was."
+            raise ChangedValueError(f"{problem.said} {hint}", parameters=problem.parameters) from None
 
     def people(self) -> Register | None:
         """The register, if one is named."""

@@ -249,7 +249,9 @@ def run_publish(
         arguments["history"] += [one for one in _replaced(request) if one.fingerprint() not in known_ones]
         known = known_from(request.knowledge, request.prior)
         guard = {"strategy": request.strategy, "policy": request.policy, **known}
-        release = _told_unsure(anonymize(table, **guard, progress=tell, **arguments), unsure)
+        with request.past.doubting_the_register():
+            release = anonymize(table, **guard, progress=tell, **arguments)
+        release = _told_unsure(release, unsure)
         folder, made = None if request.folder is None else Path(request.folder), Origin.now(_told_of(request))
         result = PublishResult(request, release, folder, made)
         if request.folder is None or home is None:
