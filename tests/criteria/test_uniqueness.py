@@ -13,9 +13,11 @@ from showthrough.criteria.risk import risk
 from showthrough.criteria.uniqueness import (
     estimated,
     mean_risk,
+    pitman_groups,
     pitman_likelihood,
     pitman_uniques,
     sure_size,
+    sure_size_of_all,
     zayatz_uniques,
 )
 from showthrough.errors import InputError
@@ -43,6 +45,11 @@ def test_expected_uniques_are_those_of_all_partitions(alpha, theta):
         for sizes in oracle.partitions(7)
     )
     assert pitman_uniques(alpha, theta, 7) == pytest.approx(expected)
+    groups = sum(
+        len(sizes) * oracle.ways(sizes) * math.exp(pitman_likelihood(*histogram(sizes), alpha, theta))
+        for sizes in oracle.partitions(7)
+    )
+    assert pitman_groups(alpha, theta, 7) == pytest.approx(groups)
 
 
 @QUICK
@@ -61,6 +68,32 @@ def test_sizes_given_what_was_found(found, fraction):
     k = sure_size(found, fraction)
     assert sum(p for size, p in every if size >= k) >= 0.95 - 1e-9
     assert sum(p for size, p in every if size >= k + 1) < 0.95
+
+
+def test_all_groups_have_the_estimated_size_with_the_probability_that_is_told():
+    sizes, often, fraction = np.array([1, 2, 4]), np.array([3, 2, 5]), 0.02
+    k = sure_size_of_all(sizes, often, fraction)
+
+    def chance(least):
+        found = 1.0
+        for size, many in zip(sizes, often, strict=True):
+            found *= sum(p for n, p in oracle.size_given_found(int(size), fraction) if n >= least) ** int(many)
+        return found
+
+    assert chance(k) >= 0.95 - 1e-9
+    assert chance(k + 1) < 0.95
+    assert k < sure_size(1, fraction)
+    assert sure_size_of_all(np.array([1]), np.array([1]), fraction) == sure_size(1, fraction)
+    assert sure_size_of_all(np.array([1]), np.array([600]), fraction) == 1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("fraction", [0.05, 0.3])
+def test_the_average_risk_is_that_of_the_population(seed, fraction):
+    sizes = np.array(list(Counter(oracle.seated(40_000, 0.6, 300.0, seed)).values()))
+    found = estimated(sampled(sizes, fraction, seed), fraction)
+    assert found.average_risk == pytest.approx(len(sizes) / 40_000, rel=0.15)
+    assert found.average_risk >= found.share
 
 
 def sampled(sizes, fraction, seed):
@@ -95,6 +128,7 @@ def test_estimates_are_possible(sizes, fraction):
     for uniques in (found.pitman, found.zayatz, found.snb, found.dankar):
         assert uniques is None or 0 <= uniques <= found.population * (1 + 1e-9)
     assert 0 < found.average_risk <= 1
+    assert found.average_risk >= found.share * (1 - 1e-9)
     assert found.k_map >= min(sizes)
 
 

@@ -12,6 +12,9 @@ N = n/π persons. Three models of where the groups come from, and a rule that ch
   give the expected u and s_1.
 - Dankar, El Emam, Neisa, Roffey (BMC Med. Inform. Decis. Mak. 2012): Pitman up to π = 0.1, beyond it the smaller of
   Zayatz and SNB.
+
+A group of F persons has πF records in the sample, each found with probability 1/F: so the average risk is groups over
+persons, with the groups that Pitman's model expects, or SNB's. Where no record is alone, it is E[1/F] of each group.
 """
 
 from __future__ import annotations
@@ -22,13 +25,13 @@ import numpy as np
 
 from showthrough.criteria.criterion import text
 from showthrough.criteria.parameters import number
-from showthrough.numerals import many
+from showthrough.numerals import many, number_of
 from showthrough.table.arrays import Ints, Reals
 
 FEW = 0.1
 """The sampling fraction up to which Dankar's rule takes Pitman's model."""
 SURE = 0.95
-"""Probability with which the estimated k of k-map holds for the smallest group."""
+"""Probability with which the estimated k of k-map holds for all groups."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,9 @@ class Estimated:
     model: str
     """The model that Dankar's rule takes."""
     average_risk: float
-    """Mean over the records of E[1/F]: the marketer's risk, were the population known."""
+    """Mean over the records of 1/F: the marketer's risk, were the population known."""
     k_map: int
-    """A size that the smallest group has in the population with probability 0.95."""
+    """A size that all groups have in the population with probability 0.95."""
 
     @property
     def share(self) -> float:
@@ -57,7 +60,8 @@ class Estimated:
         return (
             f"If a share of {text(self.sampling_fraction)} of {many(self.population)} persons was sampled, about "
             f"{100 * self.share:.3g} % of them are unique ({self.model}), a record is found with probability "
-            f"{self.average_risk:.3g} on average, and the smallest group has {many(self.k_map)} persons or more there."
+            f"{self.average_risk:.3g} on average, and every group has {number_of(self.k_map, 'person')} or more there "
+            f"with probability {SURE}."
         )
 
 
@@ -67,6 +71,7 @@ def estimated(size: Ints, sampling_fraction: float) -> Estimated:
     sizes, often = np.unique(size, return_counts=True)
     records = int(size.sum())
     people = max(records, round(records / sampling_fraction))
+    groups: float | None = None  # of the population, as far as a model says
     if people == records:  # the sample is the population
         alone = float(often[sizes == 1].sum())
         pitman: float | None = alone
@@ -74,13 +79,13 @@ def estimated(size: Ints, sampling_fraction: float) -> Estimated:
     elif sizes[0] > 1:
         pitman, zayatz, snb = 0.0, 0.0, 0.0
     else:
-        pitman = _pitman(sizes, often, people)
+        fitted, even = _pitman(sizes, often, people), _snb(sizes, often, people)
         zayatz = zayatz_uniques(sizes, often, people)
-        snb = _snb(sizes, often, people)
+        pitman, snb = (None if model is None else model[0] for model in (fitted, even))
+        groups = next((model[1] for model in (fitted, even) if model is not None), None)
     taken = {"pitman": pitman} if sampling_fraction <= FEW else {"zayatz": zayatz, "snb": snb}
     known = {name: value for name, value in taken.items() if value is not None} or {"zayatz": zayatz}
     model = min(known, key=lambda name: known[name])
-    risk = np.array([mean_risk(int(f), records / people) for f in sizes])
     return Estimated(
         sampling_fraction,
         people,
@@ -89,9 +94,18 @@ def estimated(size: Ints, sampling_fraction: float) -> Estimated:
         snb,
         known[model],
         model,
-        float((risk * sizes * often).sum() / records),
-        sure_size(int(sizes[0]), records / people),
+        _average_risk(sizes, often, people, groups, known[model]),
+        sure_size_of_all(sizes, often, records / people),
     )
+
+
+def _average_risk(sizes: Ints, often: Ints, people: int, groups: float | None, uniques: float) -> float:
+    """Groups over persons of the population, no less than its uniques and no more than in the sample."""
+    records = int(sizes @ often)
+    if groups is not None:
+        return float(np.clip(groups, uniques, max(uniques, int(often.sum()) / records * people)) / people)
+    risk = np.array([mean_risk(int(f), records / people) for f in sizes])
+    return float(max((risk * sizes * often).sum() / records, uniques / people))
 
 
 def pitman_likelihood(sizes: Ints, often: Ints, alpha: float, theta: float) -> float:
@@ -113,7 +127,19 @@ def pitman_uniques(alpha: float, theta: float, people: int) -> float:
     return float(people * np.exp(top - gammaln(theta + alpha) - gammaln(theta + people)))
 
 
-def _pitman(sizes: Ints, often: Ints, people: int) -> float | None:
+def pitman_groups(alpha: float, theta: float, people: int) -> float:
+    """Expected groups of so many: (θ/α) · (Γ(θ + α + N) Γ(θ) / (Γ(θ + α) Γ(θ + N)) − 1)."""
+    from scipy.special import digamma, gammaln
+
+    if alpha < 1e-6:  # the limit
+        return float(theta * (digamma(theta + people) - digamma(theta)))
+    # θ Γ(θ) is Γ(θ + 1), which is there for negative θ as well
+    top = gammaln(theta + alpha + people) + gammaln(theta + 1) - gammaln(theta + people)
+    return float((np.exp(top - gammaln(theta + alpha)) - theta) / alpha)
+
+
+def _pitman(sizes: Ints, often: Ints, people: int) -> tuple[float, float] | None:
+    """Expected uniques and groups of the population."""
     if int(sizes[-1]) == 1:  # all records alone: the likelihood has no maximum
         return None
     from scipy.optimize import minimize
@@ -126,8 +152,9 @@ def _pitman(sizes: Ints, often: Ints, people: int) -> float | None:
     groups = int(often.sum())
     found = minimize(minus, np.array([0.0, np.log(groups)]), method="Nelder-Mead", options={"maxiter": 400})
     alpha = float(expit(found.x[0]))
-    uniques = pitman_uniques(alpha, float(np.exp(found.x[1])) - alpha, people)
-    return uniques if found.success and np.isfinite(uniques) else None
+    theta = float(np.exp(found.x[1])) - alpha
+    told = pitman_uniques(alpha, theta, people), pitman_groups(alpha, theta, people)
+    return told if found.success and np.isfinite(told).all() else None
 
 
 def zayatz_uniques(sizes: Ints, often: Ints, people: int) -> float:
@@ -148,7 +175,8 @@ def zayatz_uniques(sizes: Ints, often: Ints, people: int) -> float:
     return float(often[0]) * alone * people / records
 
 
-def _snb(sizes: Ints, often: Ints, people: int) -> float | None:
+def _snb(sizes: Ints, often: Ints, people: int) -> tuple[float, float] | None:
+    """Expected uniques and groups of the population."""
     from scipy.optimize import least_squares
     from scipy.special import expit
 
@@ -176,7 +204,7 @@ def _snb(sizes: Ints, often: Ints, people: int) -> float | None:
     if best.cost > 1e-8:
         return None
     every, _, _, ones = expected(best.x)
-    return float(every * ones)
+    return float(every * ones), float(every)
 
 
 def mean_risk(found: int, fraction: float) -> float:
@@ -201,3 +229,20 @@ def sure_size(found: int, fraction: float) -> int:
     # P(F ≥ k) ≥ 0.95 while P(F − f ≤ k − f − 1) ≤ 0.05
     low = int(nbinom.ppf(1 - SURE, found, fraction))
     return found + (low if nbinom.cdf(low, found, fraction) > 1 - SURE + 1e-12 else low + 1)
+
+
+def sure_size_of_all(sizes: Ints, often: Ints, fraction: float) -> int:
+    """The largest size that all groups together have with probability 0.95 in the population."""
+    least = int(sizes[0])
+    if fraction >= 1:
+        return least
+    from scipy.stats import nbinom
+
+    def sure(k: int) -> bool:
+        return bool(often @ nbinom.logsf(k - sizes - 1, sizes, fraction) >= np.log(SURE) - 1e-12)
+
+    low, high = least, sure_size(least, fraction) + 1  # the first holds, as groups are no smaller than what was found
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if sure(middle) else (low, middle)
+    return low
