@@ -165,3 +165,19 @@ def test_kinds_with_values_per_group_have_one_column():
     frame = pl.DataFrame({"g": [1, 1], "ill": ["x", "y"], "pay": ["1", "2"], "n": [1, 1]})
     with refusing(InputError, "one sensitive column"):
         st.Release.bucketized(frame, sensitive=["ill", "pay"], group="g", quasi=[])
+
+
+@pytest.mark.parametrize("method", ["mondrian", "local-recoding"])
+def test_too_few_spare_rows_are_refused_with_how_many_it_takes(method):
+    table = pl.DataFrame(
+        {"age": range(20, 50), "ill": ["flu"] * 20 + ["gout"] * 10, "pay": [str(n % 3) for n in range(30)]}
+    )
+    asked = {"method": method, "sensitive": ["ill", "pay"], "quasi": ["age"], "criteria": [st.EntropyLDiversity(2)]}
+    with pytest.raises(InputError) as refused:
+        st.anonymize(table, **asked, suppression_limit=9)
+    told = str(refused.value)
+    assert "entropy 2-diversity of ill" in told
+    assert "At most 9 rows may be suppressed." in told
+    assert "leave out 10 rows with that value" in told
+    if method == "local-recoding":
+        assert st.anonymize(table, **asked, suppression_limit=10).made.suppressed == 10

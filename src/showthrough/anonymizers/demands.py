@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from showthrough.anonymizers.table import Table
 
 
-def requirement(table: Table, criteria: Sequence[Any], *, suppress: bool = False) -> Requirement:
-    """Criteria on sizes and shares as one requirement; refused if it is out of reach and no row may be suppressed."""
+def requirement(table: Table, criteria: Sequence[Any], *, suppress: int = 0) -> Requirement:
+    """Criteria on sizes and shares as one requirement; refused if that is out of reach without so many rows."""
     ready = [searchable(c) for c in criteria]
     k = max([1, *(c.k for c in map(bare, ready) if isinstance(c, (KAnonymity, AlphaKAnonymity)))])
     others = [c for c in ready if not isinstance(c, KAnonymity)]
     if not others:
         return Requirement(k)
-    if not suppress and table.rows >= k:
-        refuse_out_of_reach(table, others)
+    if table.rows >= k:
+        refuse_out_of_reach(table, others, spare=suppress)
     return Requirement(k, table.value, lambda counts: satisfied(table, counts, others), labels=table.values)
 
 
@@ -46,13 +46,14 @@ def satisfied(table: Table, counts: GroupCounts, criteria: Sequence[Any]) -> Fla
     return met
 
 
-def refuse_out_of_reach(table: Table, criteria: Sequence[Any]) -> None:
-    """Refuse criteria that the whole table fails as one group."""
+def refuse_out_of_reach(table: Table, criteria: Sequence[Any], *, spare: int = 0) -> None:
+    """Refuse criteria that the whole table fails as one group, and would without ``spare`` rows."""
     plain = [c for c in criteria if not isinstance(c, OnColumn)]
-    found = out_of_reach(table.counts, table.values, plain) if plain else None
+    found = out_of_reach(table.counts, table.values, plain, spare=spare) if plain else None
     for one in criteria:
         if found is None and isinstance(one, OnColumn) and table.joint is not None:
-            found = out_of_reach(*table.joint.total(one.column, table.counts), [one.criterion])
+            total = table.joint.total(one.column, table.counts)
+            found = out_of_reach(*total, [one.criterion], spare=spare, of=one.column)
     if found is not None:
         raise found
 

@@ -118,7 +118,7 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
             parameters=("objective", "cells"),
         )
     limit = _limit(table, people, options)
-    wanted = people.requirement(suppress=limit > 0)
+    wanted = people.requirement(suppress=limit)
     if options.cells == "recursion":
         found = _cut(people.columns, wanted, limit, options=options)
         whole = recursion_cells(table.columns, found.cell_low, found.cell_high)
@@ -201,7 +201,7 @@ def _local(table: Table, criteria: Sequence[Any], options: Options) -> Groups:
             ).group
         )
 
-    wanted, aim = people.requirement(suppress=limit > 0), options.objective
+    wanted, aim = people.requirement(suppress=limit), options.objective
     first = in_parts(people.columns, wanted, limit, recoded("loss"))
     if aim == "loss":
         return _tight(people, first)
@@ -227,7 +227,7 @@ def _full_domain(table: Table, criteria: Sequence[Any], options: Options) -> Gro
     try:
         found = full_domain(
             people.columns,
-            people.requirement(suppress=limit > 0),
+            people.requirement(suppress=limit),
             suppression_limit=limit,
             objective=options.objective,
         )

@@ -55,7 +55,7 @@ class Population:
         whole = prepare(both, id=None, sensitive=None, quasi=table.quasi, shape=table.shape)
         return cls(table, tuple(criteria), whole.columns, others.height)
 
-    def requirement(self, *, suppress: bool = False) -> Requirement:
+    def requirement(self, *, suppress: int = 0) -> Requirement:
         """What every group of the population must satisfy; refused if that is out of reach and no row may go."""
         if not any(isinstance(c, (DeltaPresence, KMap)) for c in self.criteria):
             return requirement(self.table, self.criteria, suppress=suppress)

@@ -101,7 +101,7 @@ def apply_plan(table: Table, plan: Mapping[str, Any], criteria: Sequence[Any], o
     found = _by_levels(table, plan["levels"]) if "levels" in plan else _by_cells(table, plan["cells"])
     outside = int((found.group < 0).sum())
     group, gone = suppress_failing(
-        found.group, requirement(table, criteria, suppress=True), limit=options.suppression_limit
+        found.group, requirement(table, criteria, suppress=table.rows), limit=options.suppression_limit
     )
     kept = np.unique(found.group[group >= 0])  # numbers of suppress_failing follow the old order
     cells = {c: [texts[int(g)] for g in kept] for c, texts in (found.cells or {}).items()}

@@ -11,14 +11,18 @@ import polars as pl
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import text
 from showthrough.errors import InputError
+from showthrough.numerals import number_of
 from showthrough.said import private
 from showthrough.table.arrays import Ints
 
 
-def out_of_reach(count: Ints, values: pl.Series, criteria: Sequence[Any]) -> InputError | None:
-    """Why no grouping of a table with these counts of values can satisfy the criteria; None if one can.
+def out_of_reach(
+    count: Ints, values: pl.Series, criteria: Sequence[Any], *, spare: int = 0, of: str = ""
+) -> InputError | None:
+    """Why no grouping of a table with these counts of values can satisfy the criteria; None if one may.
 
     Every criterion here is monotone: what fails for the table as one group fails for some group of any grouping.
+    ``spare`` rows may be left out; then it is only said where so few are known not to do. ``of`` names the column.
     """
     whole = _one_group(count, values)
     failing = next((c for c in criteria if not c.met(c.level(whole))[0]), None)
@@ -26,8 +30,11 @@ def out_of_reach(count: Ints, values: pl.Series, criteria: Sequence[Any]) -> Inp
         return None
     rows, top = int(count.sum()), int(count.argmax())
     level = float(failing.level(whole)[0])
+    fewest = _fewest_rows(failing, count, values, top) if failing.needs_values else None
+    if spare and (fewest is None or fewest <= spare):
+        return None
     found = (
-        f"No grouping of this table satisfies {failing}: already the whole table as one group fails it. "
+        f"No grouping of this table satisfies {failing}{f' of {of}' if of else ''}: already the whole table as one group fails it. "
         f"{failing.says(level)}"
     )
     if not failing.needs_values:
@@ -35,9 +42,11 @@ def out_of_reach(count: Ints, values: pl.Series, criteria: Sequence[Any]) -> Inp
     share = 100 * count[top] / rows
     value = private(f", {values[top]!r},", "")
     frequent = f" Its most frequent value{value} makes up {share:.1f} % of the {rows} rows."
-    ways = [*_weaker(failing, level), *_fewer_rows(failing, count, values, top)]
+    rows_out = "" if fewest is None else f"leave out {number_of(fewest, 'row')} with that value"
+    ways = [*_weaker(failing, level), *([rows_out] if rows_out else [])]
     advice = f" {' or '.join(ways).capitalize()}." if ways else " Weaken the criterion or join rare values."
-    return InputError(f"{found}{frequent}{advice}")
+    allowed = f" At most {number_of(spare, 'row')} may be suppressed." if spare else ""
+    return InputError(f"{found}{frequent}{allowed}{advice}")
 
 
 def _one_group(count: Ints, values: pl.Series) -> GroupCounts:
@@ -56,7 +65,7 @@ def _weaker(criterion: Any, level: float) -> list[str]:
     return [f"raise the limit of {criterion.name} above {text(float(np.ceil(level * 1000) / 1000))}"]
 
 
-def _fewer_rows(criterion: Any, count: Ints, values: pl.Series, top: int) -> list[str]:
+def _fewest_rows(criterion: Any, count: Ints, values: pl.Series, top: int) -> int | None:
     """The fewest rows with the most frequent value that must be left out, where that helps."""
     others = np.delete(count, top)
     most = int(count[top] - others.max(initial=0))
@@ -67,9 +76,9 @@ def _fewer_rows(criterion: Any, count: Ints, values: pl.Series, top: int) -> lis
         return bool(left.sum()) and bool(criterion.met(criterion.level(_one_group(left, values)))[0])
 
     if most < 1 or not holds(most):
-        return []
+        return None
     low, high = 0, most
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
-    return [f"leave out {high} row{'' if high == 1 else 's'} with that value"]
+    return high
