@@ -180,3 +180,24 @@ def test_a_register_that_takes_somebody_for_another_is_named_beside_changed_valu
     assert done.code == 2
     assert "its columns in_NAME say who was." in " ".join(done.err.split())
     assert "in_NAME" not in publish("--history", "old.csv", "--group", "group", "--changed", "refuse", "-o", "S").err
+
+
+@pytest.mark.parametrize("names", [{"value": "ill"}, {"id": "nr"}])
+def test_a_plain_file_with_columns_of_other_names_is_refused_with_what_would_read_it(names):
+    pl.read_csv("old.csv").rename(names).write_csv("other.csv")
+    done = publish("--history", "other.csv", "--group", "group", "-o", "R")
+    assert (done.code, done.out) == (2, "")
+    text = " ".join(done.err.split())
+    assert f"other.csv has no column '{next(iter(names))}': plain files of --history are read" in text
+    assert "--kind" not in text  # that is about the new release
+
+
+def test_anatomys_pair_without_ids_and_a_named_count_tell_their_kinds():
+    assert publish("-o", "R").code == 0
+    roles = ["--sensitive", "value", "--group", "group", "-o", "pair"]
+    done = run("release", "make", "R/records.csv", "--values", "R/values.csv", *roles)
+    assert (done.code, read_release("pair", link=False).kind) == (0, "bucketized"), done.err
+    pl.DataFrame({"zip": ["z0", "z1"], "value": ["v0", "v1"], "n": ["c", "9"]}).write_csv("n.csv")
+    hidden = run("release", "make", "n.csv", "--sensitive", "value", "--count", "n", "-o", "N")
+    assert hidden.code == 2
+    assert "--suppressed MARK=1-4" in " ".join(hidden.err.split())

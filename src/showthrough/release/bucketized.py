@@ -71,8 +71,8 @@ class BucketizedKind(Kind):
         return {"records": _by_group(release), "values": values}
 
     def clues_in(self, clues: Clues) -> int:
-        """Persons with ids, groups and values."""
-        told = (clues.roles.id, clues.roles.sensitive, clues.roles.group)
+        """Groups and values, with ids or in two tables."""
+        told = (*(() if clues.pair else (clues.roles.id,)), clues.roles.sensitive, clues.roles.group)
         return 0 if None in told else len(told)
 
     def entries(self, release: Release) -> dict[str, Any]:

@@ -56,12 +56,12 @@ class CountedKind(Kind):
         return table_of({c: rows[c].alias("cell").gather(at) for c in rows.columns if c != count})
 
     def clues_in(self, clues: Clues) -> int:
-        """How counts are printed; or a column of counts that is really there, values, and what tells groups apart."""
+        """How counts are printed; or a column of counts that is there, values, and what tells groups apart or its name."""
         if any(name in clues.options for name in self.options):
             return 4
         told, columns = clues.roles, clues.columns or ()
         counts = (told.count or "count") in columns and told.id is None and not clues.pair
-        groups = told.group is not None or told.quasi is not None
+        groups = told.group is not None or told.quasi is not None or told.count is not None
         return 3 if counts and groups and told.sensitive is not None else 0
 
     def entries(self, release: Release) -> dict[str, Any]:

@@ -114,6 +114,14 @@ class PastFiles:
         own: dict[str, object] = {
             role: column for role, column in roles.items() if column is not None and column in columns
         }
+        absent = [c for c in (self.id, self.sensitive) if c is not None and c not in columns]
+        if self.sensitive in absent or ("group" in own and absent):
+            raise InputError(
+                f"{path} has no column {absent[0]!r}: plain files of history= are read by the names of the table's "
+                "columns. A history file (.toml) says what others are called; showthrough release make turns a "
+                "published file of any kind into a folder.",
+                parameters=("history",),
+            )
         if "id" in own and self.group is not None and "group" not in own:
             raise FieldError("group", f"names the column of groups, and {path} has no column {self.group!r}.")
         if "id" not in own:
