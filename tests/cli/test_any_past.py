@@ -201,3 +201,20 @@ def test_anatomys_pair_without_ids_and_a_named_count_tell_their_kinds():
     hidden = run("release", "make", "n.csv", "--sensitive", "value", "--count", "n", "-o", "N")
     assert hidden.code == 2
     assert "--suppressed MARK=1-4" in " ".join(hidden.err.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--hold-back"], "--hold-back is for --strategy guarded or m-invariance."),
+        (["--accept-exposed"], "--accept-exposed is for --strategy guarded"),
+        (["--merge-overlaps"], "--merge-overlaps is for generalized output of m-invariance or guarded."),
+        (["--suppress", "2.5"], "--suppress is a share below 1 or a whole number of rows, not 2.5."),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused_by_their_names(options, words):
+    strategy = ["--strategy", "m-invariance"] if "--merge-overlaps" in options else []
+    plain = [*ROLES, "--method", "anatomy", "--frequency-l", "2", *strategy]
+    done = run("publish", "t.csv", *plain, *options, "-o", "R")
+    assert (done.code, done.out) == (2, "")
+    assert words in " ".join(done.err.split())

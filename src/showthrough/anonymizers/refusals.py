@@ -33,8 +33,9 @@ def out_of_reach(
     fewest = _fewest_rows(failing, count, values, top) if failing.needs_values else None
     if spare and (fewest is None or fewest <= spare):
         return None
+    asked = f"{failing} of {of}" if of else str(failing)
     found = (
-        f"No grouping of this table satisfies {failing}{f' of {of}' if of else ''}: already the whole table as one group fails it. "
+        f"No grouping of this table satisfies {asked}: already the whole table as one group fails it. "
         f"{failing.says(level)}"
     )
     if not failing.needs_values:

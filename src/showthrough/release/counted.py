@@ -56,7 +56,7 @@ class CountedKind(Kind):
         return table_of({c: rows[c].alias("cell").gather(at) for c in rows.columns if c != count})
 
     def clues_in(self, clues: Clues) -> int:
-        """How counts are printed; or a column of counts that is there, values, and what tells groups apart or its name."""
+        """How counts are printed; or a column of counts that is there, values, and its name or groups."""
         if any(name in clues.options for name in self.options):
             return 4
         told, columns = clues.roles, clues.columns or ()

@@ -349,7 +349,10 @@ def _judgeable(criteria: Sequence[Any], table: Table) -> None:
 
 def _rows(limit: float, rows: int) -> int:
     if not np.isfinite(limit) or limit < 0 or (limit >= 1 and limit != int(limit)):
-        raise InputError(f"suppression_limit is a share below 1 or a whole number of rows, not {limit}.")
+        raise ParameterError(
+            f"suppression_limit= is a share below 1 or a whole number of rows, not {limit}.",
+            parameters=("suppression_limit",),
+        )
     return int(limit * rows) if limit < 1 else int(limit)
 
 

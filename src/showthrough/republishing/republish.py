@@ -76,7 +76,9 @@ def republish(table: Table, choices: Choices, base: Callable[[], Groups], *, beg
         raise InputError("Re-publishing follows persons and their values: name the id and the sensitive column.")
     cells = KINDS[choices.kind].shows is Shows.CELLS
     if choices.merge_overlaps and (not cells or choices.strategy == "history-guided"):
-        raise InputError("merge_overlaps is for generalized output of m-invariance or guarded.")
+        raise ParameterError(
+            "merge_overlaps=True is for generalized output of m-invariance or guarded.", parameters=("merge_overlaps",)
+        )
     _refuse_readers(choices, cells=cells)
     past = Past.of(table, choices.history, changed=choices.changed, known=choices.known)
     parameters = {"strategy": choices.strategy, "criteria": [str(c) for c in choices.criteria]}

@@ -144,10 +144,15 @@ class PublishRequest(Entries):
                 "writes who is in which group: that takes id= and a method that makes groups.",
                 parameters=("id",),
             )
-        if self.best_effort and self.folder is not None and self.strategy != "guarded" and self.method != DP_COUNTS:
-            raise FieldError(
-                "best_effort", 'is for strategy="guarded", which keeps a policy.', parameters=("strategy",)
-            )
+        if self.folder is not None and self.strategy != "guarded" and self.method != DP_COUNTS:
+            self._check_unguarded()
+
+    def _check_unguarded(self) -> None:
+        for name, given in (("best_effort", self.best_effort), ("exposed", self.exposed == "accept")):
+            if given:
+                raise FieldError(name, 'is for strategy="guarded", which keeps a policy.', parameters=("strategy",))
+        if self.hold_back and self.strategy != "m-invariance":
+            raise FieldError("hold_back", 'is for strategy="guarded" or m-invariance.', parameters=("strategy",))
 
     def _check_ledger(self) -> None:
         if self.ledger is None:
