@@ -135,7 +135,7 @@ def test_an_interruption_writes_nothing(home, monkeypatch):
         (["--strategy", "magic", "-o", "R"], "The strategy is one of"),
         (["--audience", "press", "-o", "R"], "--audience is shareable or internal"),
         (["--strategy", "guarded", "--prefer", "x", "-o", "R"], "prefer is lasting or useful"),
-        (["--strategy", "m-invariance", "--merge-overlaps", "-o", "R"], "merge_overlaps is for generalized output"),
+        (["--strategy", "m-invariance", "--merge-overlaps", "-o", "R"], "--merge-overlaps is for generalized output"),
         ([], "names the release folder to write"),
     ],
 )

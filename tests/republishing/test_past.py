@@ -161,7 +161,7 @@ def test_merging_overlaps_helps_or_says_why_not():
         assert joint(history).to_frame()["p"].max() <= 0.5 + 2e-5
     assert exceeding[False] > 0
     assert exceeding[True] < exceeding[False] or "would put persons over the limit" in notes
-    with pytest.raises(InputError, match="merge_overlaps is for generalized"):
+    with pytest.raises(InputError, match="merge_overlaps=True is for generalized"):
         publish(table, [], merge_overlaps=True)
 
 

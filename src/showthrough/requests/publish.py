@@ -151,7 +151,7 @@ class PublishRequest(Entries):
         for name, given in (("best_effort", self.best_effort), ("exposed", self.exposed == "accept")):
             if given:
                 raise FieldError(name, 'is for strategy="guarded", which keeps a policy.', parameters=("strategy",))
-        if self.hold_back and self.strategy != "m-invariance":
+        if self.hold_back and self.strategy == "independent":
             raise FieldError("hold_back", 'is for strategy="guarded" or m-invariance.', parameters=("strategy",))
 
     def _check_ledger(self) -> None:
