@@ -19,7 +19,7 @@ from showthrough.errors import InputError
 from showthrough.inference.cluster.cutting import PERSONS
 from showthrough.inference.cluster.giant_component import answer_giant
 from showthrough.inference.cluster.laid_pieces import DONE, LaidPiece, answer_laid
-from showthrough.inference.cluster.laying import Laying
+from showthrough.inference.cluster.laying import STARS, Laying
 from showthrough.inference.cluster.pieces import LAID, MEMBERS, TABLES, gone_if_refused
 from showthrough.inference.cluster.spread import SpreadPosterior, joined
 from showthrough.inference.cluster.wide import Wide, worked
@@ -28,7 +28,7 @@ from showthrough.register.locating import names_of
 from showthrough.release.release import Release
 
 LARGEST = 2_000_000  # persons of a component that one worker answers
-_STEPS = ("tallies", "persons", "ties", *LAID, "local", DONE)
+_STEPS = ("tallies", "persons", "forests", STARS, "ties", *LAID, "local", DONE)
 _COMPLETE = "complete"
 
 
