@@ -33,7 +33,7 @@ class Gains:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TakenApart:
     """Who of a part is taken apart: all who gain more than so much, and so many of those who gain that."""
 
     gain: int
@@ -55,11 +55,11 @@ def blamed(
     asked = str(folder), version
     told = engine.map(gains, list(parts), asked)
     lacking = int(weights @ rows.row_count) - sum(one.score for one in told)
-    wanted = _most_gaining(told, max(1, lacking))  # what the driver excluded by itself is not known to the parts
+    wanted = _most_gaining(told, max(1, lacking))
     return tuple(engine.map(taken_apart, list(parts), (asked, wanted)))
 
 
-def _most_gaining(told: Sequence[Gains], lacking: int) -> tuple[Wanted, ...]:
+def _most_gaining(told: Sequence[Gains], lacking: int) -> tuple[TakenApart, ...]:
     """Of each part, until all of them make good what is lacking."""
     every = np.unique(np.concatenate([one.gain for one in told]))[::-1]
     for gain in every.tolist():
@@ -67,11 +67,11 @@ def _most_gaining(told: Sequence[Gains], lacking: int) -> tuple[Wanted, ...]:
         if lacking <= gain * sum(here):
             left, found = max(0, -(-lacking // gain)), []
             for own in here:
-                found.append(Wanted(gain, min(own, left)))
+                found.append(TakenApart(gain, min(own, left)))
                 left -= found[-1].more
             return tuple(found)
         lacking -= gain * sum(here)
-    return tuple(Wanted(0, 0) for _ in told)
+    return tuple(TakenApart(0, 0) for _ in told)
 
 
 def gains(part: GiantPart, asked: tuple[str, int]) -> Gains:
@@ -84,7 +84,7 @@ def gains(part: GiantPart, asked: tuple[str, int]) -> Gains:
     return Gains(value, persons, int(score @ weight))
 
 
-def taken_apart(part: GiantPart, asked: tuple[tuple[str, int], tuple[Wanted, ...]]) -> Ints:
+def taken_apart(part: GiantPart, asked: tuple[tuple[str, int], tuple[TakenApart, ...]]) -> Ints:
     """The places, in the file of the part, of the ids that are taken apart: those who gain alike are alike."""
     where, every = asked
     own = every[part.number]
