@@ -35,6 +35,10 @@ def test_files_of_the_same_columns_are_taken(tmp_path):
             "'id' holds whole numbers in a.parquet, and text in b.parquet",
         ),
         (GOOD.with_columns(pl.lit(3).alias("v")), "'v' holds text in a.parquet, and whole numbers in b.parquet"),
+        (
+            GOOD.with_columns(pl.col("id").cast(pl.UInt64)),  # to Spark these are decimals
+            "'id' holds whole numbers in a.parquet, and unsigned whole numbers of 64 bits in b.parquet",
+        ),
         (GOOD.drop("g"), "'g' holds whole numbers in a.parquet, and nothing in b.parquet"),
     ],
 )

@@ -250,8 +250,8 @@ class Laying:
         for r, name in enumerate(self.names):
             if r in told and told[r]["gaps"]:
                 raise ReleaseError(
-                    f"{name}: {number_of(told[r]['gaps'], 'group')} with an empty value, or a count that is no whole "
-                    "number."
+                    f"{name}: {number_of(told[r]['gaps'], 'group')} without a name, with an empty value, or with a "
+                    "count that is no whole number."
                 )
         for r, name in enumerate(self.names):
             if r not in told or not told[r]["groups"]:
@@ -265,8 +265,8 @@ class Laying:
             raise ReleaseError("Some rows have no id: every person of a release on a cluster has one.")
         if twice:
             raise ReleaseError(
-                f"{number_of(twice, 'id')} of a release stands in it more than once. A person may be in a release only "
-                "once."
+                f"{number_of(twice, 'id')} of a release {'stands' if twice == 1 else 'stand'} in it more than once. A "
+                "person may be in a release only once."
             )
         for r, name in enumerate(self.names):
             of, off = told[r]["groups"], told[r]["off"]
