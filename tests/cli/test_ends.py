@@ -151,3 +151,16 @@ def test_cells_that_a_spreadsheet_would_run_are_text(home):
     assert set(safe["value"]) == {"'=HYPERLINK()", "ok"}
     assert safe["p"].to_list() == raw["p"].to_list()
     assert safe["id"].str.replace(r"^'('*[=+\-@\t\r])", "${1}").to_list() == raw["id"].to_list()
+
+
+def test_what_libraries_log_of_an_interruption_is_not_told(home):
+    """Py4J logs one that reaches it while it waits for Java, and logging itself then begins to write to stderr."""
+    code = (
+        "import logging\nfrom showthrough.cli import check\n"
+        "from showthrough.cli import ending\nwhole = ending._code\n"
+        "def logged(*a, **o):\n    logging.exception('while sending zq-person-1')\n    return whole(*a, **o)\n"
+        "ending._code = logged"
+    )
+    done = started(code, "check", "good.csv", "--k", "2", "--quasi", "group")
+    assert done.returncode == 0
+    assert done.stderr == ""

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+import showthrough as st
 from showthrough.engines.cluster_release import check_files, published
 from showthrough.errors import InputError, ReleaseError
 
@@ -35,6 +36,10 @@ def test_files_of_the_same_columns_are_taken(tmp_path):
             "'id' holds whole numbers in a.parquet, and text in b.parquet",
         ),
         (GOOD.with_columns(pl.lit(3).alias("v")), "'v' holds text in a.parquet, and whole numbers in b.parquet"),
+        (
+            GOOD.with_columns(pl.col("id").cast(pl.UInt64)),  # to Spark these are decimals
+            "'id' holds whole numbers in a.parquet, and unsigned whole numbers of 64 bits in b.parquet",
+        ),
         (GOOD.drop("g"), "'g' holds whole numbers in a.parquet, and nothing in b.parquet"),
     ],
 )
@@ -65,3 +70,9 @@ def test_no_folder_and_no_files_are_refused(tmp_path):
 def test_a_frame_of_another_library_is_refused():
     with pytest.raises(InputError, match="a Spark DataFrame or the path of Parquet files"):
         published(GOOD, id="id", sensitive="v", group="g")
+
+
+def test_a_frame_of_spark_that_is_no_release_yet_is_told_how_it_becomes_one():
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe"})()
+    with pytest.raises(InputError, match=r"got DataFrame: st\.engines\.published says which columns it has"):
+        st.infer([frame], engine=st.engines.local())

@@ -1,15 +1,19 @@
 """Histories that workers read: figures and page are those of a history that this process reads."""
 
+import os
 from contextlib import contextmanager
 
+import polars as pl
 import pytest
 
 from showthrough.engines.local import Local
 from showthrough.errors import EngineError, FileError, ReleaseError
-from showthrough.requests import audit_pieces, read_history
+from showthrough.progress import Progress
+from showthrough.requests import audit_pieces, read_history, read_there
 from showthrough.requests.audit import AuditRequest, run_audit
 from showthrough.requests.audit_pieces import run_audit_in_pieces
 from showthrough.requests.read_there import cut_history, lay_release
+from showthrough.storage.taking_up import ANEW
 from tests.requests.folders_of_histories import request_of, told
 
 
@@ -83,3 +87,30 @@ def test_a_worker_that_does_not_see_a_file_is_told(tmp_path):
             read(request, str(tmp_path))
     with pytest.raises(FileError, match=r"^There is no file .*only-there\.csv\.$"):
         run_audit_in_pieces(request)
+
+
+@pytest.mark.parametrize("change", ["version", "file"])
+def test_what_was_laid_down_before_an_upgrade_or_of_other_files_is_not_read(tmp_path, shared, monkeypatch, change):
+    """A run that was broken off is followed by one that begins anew, says so, and leaves nothing of the first."""
+    pl.DataFrame({"who": [1, 2, 3, 4], "g": [1, 1, 2, 2], "v": ["a", "b", "a", "c"]}).write_csv(tmp_path / "D1.csv")
+    roles = {"id": "who", "sensitive": "v", "group": "g"}
+    request = AuditRequest.from_dict({"release": [{"file": str(tmp_path / "D1.csv")}], **roles, "engine": "spark"})
+    read, told = read_history.by_workers(request), []
+    with audit_pieces._engine(request) as engine:
+        engine.session = "there"  # so that releases with ids are laid down
+        for _ in range(2):
+            read(engine, Progress.of(told.append))
+        (home,) = shared.iterdir()
+        if change == "version":
+            monkeypatch.setattr(read_there, "__version__", "99.0")
+        else:
+            path = tmp_path / "D1.csv"
+            of = path.stat()
+            path.write_text(path.read_text().replace("c", "d"))
+            os.utime(path, ns=(of.st_atime_ns, of.st_mtime_ns))
+        read(engine, Progress.of(told.append))
+    assert told == [ANEW]
+    (after,) = shared.iterdir()
+    assert after != home
+    values = pl.read_parquet(after / "values" / "part.parquet")["value"]
+    assert set(values) == ({"a", "b", "c"} if change == "version" else {"a", "b", "d"})

@@ -53,7 +53,8 @@ def settings(cluster):
         "spark.cores.max": "2",
         "spark.executor.cores": "1",
         "spark.executor.memory": "512m",
-        "spark.executorEnv.PYTHONPATH": str(ROOT),  # functions of tests are looked up by workers
+        # functions of tests are looked up by workers, and the package is the one that is tested, installed or not
+        "spark.executorEnv.PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",
         "spark.sql.shuffle.partitions": "4",
     }
 

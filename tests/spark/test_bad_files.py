@@ -22,9 +22,18 @@ def test_a_count_that_is_no_number_is_told_and_not_quoted(engine, cluster, capfd
     records = put(home / "records", GOOD.select("id", "g"))
     values = put(home / "values", pl.DataFrame({"g": [0, 1], "v": ["a", "b"], "count": ["2", "secret"]}))
     with pytest.raises(
-        ReleaseError, match="2024: 1 group with an empty value, or a count that is no whole number"
+        ReleaseError, match="2024: 1 group without a name, with an empty value, or with a count that"
     ) as why:
         st.infer([published(records, values=values, **ROLES, name="2024")], engine=engine)
+    assert "secret" not in str(why.value) + "".join(capfd.readouterr())
+
+
+def test_a_cell_that_an_expression_of_the_caller_cannot_read_is_not_quoted(engine, cluster, capfd):
+    """PySpark logs it on the driver, with its query."""
+    put(cluster.folder / "cast", GOOD.with_columns(pl.lit("secret").alias("g")))
+    frame = engine.session.read.parquet(str(cluster.folder / "cast")).selectExpr("id", "cast(g as int) g", "v")
+    with pytest.raises(EngineError, match="gave the work up") as why:
+        st.infer([published(frame, **ROLES, name="2024")], engine=engine)
     assert "secret" not in str(why.value) + "".join(capfd.readouterr())
 
 

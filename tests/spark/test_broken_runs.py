@@ -13,6 +13,8 @@ import showthrough as st
 from showthrough.engines.cluster_release import published
 from showthrough.errors import EngineError
 from showthrough.examples import registers
+from showthrough.inference.cluster import laying, star_steps
+from tests.spark import working
 from tests.spark.conftest import settings
 from tests.spark.seeing import an_executor, family, kill_an_executor, script, written
 
@@ -79,6 +81,35 @@ def test_executors_killed_in_the_join_the_components_and_the_pieces_change_no_by
     post = st.infer(releases(folder), engine=engine, progress=told)
     assert len(set(killed.values())) == 3  # while it worked
     assert written(post) == undisturbed
+
+
+def test_groups_too_many_for_one_worker_are_tied_by_all_with_the_same_bytes(
+    engine, cluster, folder, home, undisturbed, monkeypatch
+):
+    """Stopped in the first round, begun again, and an executor killed."""
+    monkeypatch.setattr(laying, "MOST_TIED", 10)
+    monkeypatch.setattr(laying, "_reduced", working.as_they_are)  # so few persons are one forest at once
+    whole, rounds = star_steps._small_star, []
+
+    def stopping(edges):
+        rounds.append(edges)
+        if len(rounds) == 1:
+            raise KeyboardInterrupt
+        return whole(edges)
+
+    monkeypatch.setattr(star_steps, "_small_star", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        st.infer(releases(folder), engine=engine)
+    assert [path.parent.name for path in (home / "stars").glob("*/_SUCCESS")] == ["0"]
+    killed = []
+
+    def told(name):
+        if name == "components":
+            threading.Timer(0.2, lambda: killed.append(kill_an_executor(cluster))).start()
+
+    assert written(st.infer(releases(folder), engine=engine, progress=told)) == undisturbed
+    assert killed
+    assert len(rounds) >= 2
 
 
 def test_lost_shuffle_files_change_no_byte(engine, cluster, folder, undisturbed):

@@ -12,6 +12,7 @@ from showthrough.engines.cluster_release import published
 from showthrough.errors import ChangedValueError, ContradictionError, InputError
 from showthrough.inference.cluster import giant, on_cluster
 from tests.inference.cluster.giants import history
+from tests.inference.cluster.test_giant_changed import with_changed
 from tests.spark.conftest import settings
 from tests.spark.seeing import kill_an_executor, script, written
 
@@ -134,8 +135,23 @@ def test_what_contradicts_in_parts_is_told(engine, releases, held, cluster):
     post = st.infer(both, engine=engine)
     assert post.certificate.persons_by_state == {"contradictory": 120}
     assert "contradict each other about 120 persons" in str(post.contradictions[0])
-    with pytest.raises(ContradictionError, match="in parts, where nobody is looked for whose value changed"):
+    with pytest.raises(ContradictionError, match=r'changed="tolerate" takes a few persons'):
         st.infer(both, engine=engine, contradictions="refuse")
+
+
+def test_changed_values_are_tolerated_by_taking_few_persons_apart(engine, cluster, monkeypatch):
+    """The answer of one machine that is told who they are."""
+    monkeypatch.setattr(giant, "AT_HAND", 10**6)  # quicker; parts alone do so without a cluster too
+    held = with_changed(120, 8, 1, seed=2)
+    laid = [put(one, cluster.folder / "giant" / f"changed-{one.name}") for one in held]
+    post = st.infer(laid, engine=engine, changed="tolerate")
+    who = ["id", "release", "value"]
+    wide = post.to_frame().sort(who)
+    changed = wide.drop_nulls("release")["id"].unique().to_list()
+    assert 1 <= len(changed) == post.certificate.changed.tolerated <= 4
+    one = st.infer(held, changed=changed).to_frame().sort(who)
+    assert wide.select(who).equals(one.select(who))
+    assert (wide["p"] - one["p"]).abs().max() < 1e-11
 
 
 def test_persons_whose_groups_share_no_value_are_split_or_refused(engine, releases, held, cluster):

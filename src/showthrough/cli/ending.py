@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
+import logging
 import os
 import signal
 import sys
@@ -174,6 +175,7 @@ def _only_our_words() -> Iterator[None]:
         yield
         return
     warnings.simplefilter("ignore")
+    logging.getLogger().addHandler(logging.NullHandler())  # with none, logging would begin one that writes to stderr
     sys.unraisablehook = lambda _: None
     threading.excepthook = lambda _: None
     told, sys.stderr = sys.stderr, ours

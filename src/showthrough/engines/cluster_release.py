@@ -47,7 +47,7 @@ def published(
     where = os.fspath(source) if isinstance(source, (str, os.PathLike)) else source
     second = os.fspath(values) if isinstance(values, (str, os.PathLike)) else values
     for given in (where,) if second is None else (where, second):
-        if not isinstance(given, str) and not _spark_frame(given):
+        if not isinstance(given, str) and not spark_frame(given):
             raise InputError(
                 "A release on a cluster is a Spark DataFrame or the path of Parquet files; other frames become one "
                 "with session.createDataFrame, or a release with Release.bucketized."
@@ -96,11 +96,14 @@ def _seen(path: Path, home: Path) -> bool:
 
 
 def _kind(given: pl.DataType) -> str:
+    """As Spark reads it."""
+    if given == pl.UInt64:
+        return "unsigned whole numbers of 64 bits"  # decimals to Spark
     if given.is_integer():
         return "whole numbers"
     return "text" if given in (pl.String, pl.Categorical) else str(given)
 
 
-def _spark_frame(given: Any) -> bool:
+def spark_frame(given: Any) -> bool:
     """Whether it is a DataFrame of Spark, without loading Spark."""
     return any(c.__module__.startswith("pyspark.sql") and c.__name__ == "DataFrame" for c in type(given).__mro__)

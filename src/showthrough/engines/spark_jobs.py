@@ -21,7 +21,7 @@ from showthrough.progress import Progress
 
 _BEAT = 0.05  # seconds between two looks at who waits
 _UNREAD = "FAILED_READ_FILE"  # as Spark calls it
-_QUOTES = "DataFrameQueryContextLogger"  # of PySpark, on the driver: it logs cells
+_QUOTES = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")  # of PySpark, on the driver: they log cells
 _PATIENCE = 10.0  # seconds for Spark to end what was cancelled
 
 
@@ -74,7 +74,8 @@ class Jobs:
 
         self._progress.check()
         if not os.environ.get("SHOWTHROUGH_DEBUG"):
-            logging.getLogger(_QUOTES).disabled = True
+            for name in _QUOTES:
+                logging.getLogger(name).disabled = True
         InheritableThread(target=work, daemon=True).start()
         try:
             self._wait(ended, wait)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from showthrough.engines.cluster_release import spark_frame
 from showthrough.errors import ContradictionError, InputError, ParameterError
 from showthrough.inference import checker
 from showthrough.inference.apart import Apart, Isolation
@@ -183,7 +184,8 @@ def listed(releases: Sequence[Release] | Release) -> list[Release]:
     found = [given] if isinstance(given, Release) or not isinstance(given, Iterable) else list(given)
     for one in found:
         if not isinstance(one, Release):
-            raise InputError(f"Expected releases, got {type(one).__name__}: see read_release.")
+            how = "st.engines.published says which columns it has" if spark_frame(one) else "see read_release"
+            raise InputError(f"Expected releases, got {type(one).__name__}: {how}.")
     return found
 
 

@@ -72,7 +72,7 @@ def run_audit_in_pieces(
     read = by_workers(request) if request.engine == "spark" else here(request)
     with Unit() as unit, begun as engine:
         kept = None if keep is None else unit.folder(keep)
-        history = read(engine)
+        history = read(engine, tell)
         counts = PieceCounts(audit_of, rules, further=request.report)
         wanted = Wanted(history.changed, request.contradictions)
         with gone_if_refused(*history.folders):

@@ -14,6 +14,7 @@ from showthrough.engines.engine import Engine
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.inference.cluster.pieces import gone_if_refused
 from showthrough.inference.cluster.wide import CutHistory, cut_by
+from showthrough.progress import Progress
 from showthrough.register.changed import Changed
 from showthrough.register.history_file import ReleaseEntry
 from showthrough.report.origin import Origin, sha256_of
@@ -21,6 +22,7 @@ from showthrough.requests.audit import AuditRequest, by_links
 from showthrough.requests.changes import tables_of, told_changes
 from showthrough.requests.read_there import PutRelease, cut_history, folder_of, hash_file, lay_release, needed
 from showthrough.storage.system import remove
+from showthrough.storage.taking_up import ANEW, taken_up
 
 MANIFEST = "release.toml"
 
@@ -54,7 +56,7 @@ class ReadHistory:
 _NOTHING: Mapping[str, Any] = {"domain": ()}
 
 
-def here(request: AuditRequest) -> Callable[[Engine], ReadHistory]:
+def here(request: AuditRequest) -> Callable[[Engine, Progress], ReadHistory]:
     """Everything is read by this process, before the work begins."""
     known = request.known()
     releases, register = request.load()
@@ -63,10 +65,10 @@ def here(request: AuditRequest) -> Callable[[Engine], ReadHistory]:
     by_link = by_links(releases) if request.link and register is not None else None
     beside = {"register": register, "membership": by_link, "domain": (), **known}
     changed = told_changes(own, otherwise=request.changed)
-    return lambda _: ReadHistory(releases, made, changed, beside)
+    return lambda _engine, _tell: ReadHistory(releases, made, changed, beside)
 
 
-def by_workers(request: AuditRequest) -> Callable[[Engine], ReadHistory]:
+def by_workers(request: AuditRequest) -> Callable[[Engine, Progress], ReadHistory]:
     """Files are looked for before a cluster is asked for anything, and read by workers alone."""
     for path in needed(request):
         if not os.path.lexists(path):
@@ -78,15 +80,15 @@ def by_workers(request: AuditRequest) -> Callable[[Engine], ReadHistory]:
             "Persons of folders of Parquet files are joined by their ids: leave out register, tables, knowledge, "
             "prior, hierarchies and value maps, or give releases that are read as a whole."
         )
-    return lambda engine: _read(request, there, engine)
+    return lambda engine, tell: _read(request, there, engine, tell)
 
 
-def _read(request: AuditRequest, there: Sequence[ClusterRelease | None], engine: Engine) -> ReadHistory:
+def _read(request: AuditRequest, there: Sequence[ClusterRelease | None], engine: Engine, tell: Progress) -> ReadHistory:
     """By workers, who tell what is known without persons; releases with ids are joined by all of them."""
     policy = None if request.policy is None else Path(request.policy)  # this process has read it anyhow
     made = Origin.now(request.files(), lambda files: _hashes(engine, [f for f in files if f != policy], policy))
     if _joined_by_ids(request) and getattr(engine, "session", None) is not None:
-        laid = _laid_down(request, there, engine)
+        laid = _laid_down(request, there, engine, tell)
         if laid is not None:
             given = [one if mine is None else mine.tables for one, mine in zip(there, laid, strict=True)]
             return ReadHistory(given, made, Changed.of(request.changed), _NOTHING, laid)
@@ -95,12 +97,14 @@ def _read(request: AuditRequest, there: Sequence[ClusterRelease | None], engine:
 
 
 def _laid_down(
-    request: AuditRequest, there: Sequence[ClusterRelease | None], engine: Engine
+    request: AuditRequest, there: Sequence[ClusterRelease | None], engine: Engine, tell: Progress
 ) -> tuple[PutRelease | None, ...] | None:
     """The releases that workers laid down, beside those that are there; None if not all of them publish ids."""
     own = [replace(request, release=(e,)) for e, one in zip(request.release, there, strict=True) if one is None]
     home = str(engine.folder)  # type: ignore[attr-defined]
     folders = [folder_of(one, home) for one in own]
+    if sum(taken_up(folder) for folder in folders):  # of all of them
+        tell.stage(ANEW)
     with gone_if_refused(*folders):
         laid = engine.map(lay_release, own, home)
         if None in laid and any(there):

@@ -7,8 +7,6 @@ understood by the code that reads them on one machine.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import pickle
 import platform
@@ -19,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from showthrough import __version__
 from showthrough.engines.cluster_release import ClusterRelease
 from showthrough.errors import EngineError, ShowthroughError
 from showthrough.inference.cluster.wide import CutHistory, cut_down
@@ -30,6 +29,7 @@ from showthrough.report.origin import sha256_of
 from showthrough.report.page.single import single_levels
 from showthrough.requests.audit import AuditRequest, by_links
 from showthrough.requests.changes import tables_of, told_changes
+from showthrough.storage.taking_up import named, states_of
 from showthrough.storage.unit import written_whole
 from showthrough.table.codes import positions
 
@@ -113,13 +113,8 @@ def _whole(kind: pl.DataType) -> bool:
 
 def folder_of(request: AuditRequest, folder: str) -> Path:
     """Where a release is laid down: in the same folder for the same files, so that a broken run is taken up again."""
-    states = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in _files(request.files()) if p.exists()]
-    said = json.dumps([states, repr(replace(request, seconds=0.0))])
-    return Path(folder) / f"showthrough-read-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
-
-
-def _files(paths: Sequence[Path]) -> list[Path]:
-    return [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    states = [states_of(path) for path in request.files()]
+    return Path(folder) / f"showthrough-read-{named(repr(replace(request, seconds=0.0)), [__version__, states])}"
 
 
 def needed(request: AuditRequest) -> list[Path]:

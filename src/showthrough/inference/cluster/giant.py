@@ -61,6 +61,7 @@ class GiantAnswer:
     steps: tuple[Step, ...]  # what excluded the zeros, in order
     traffic: Traffic
     weights: Ints | None = None
+    version: int = 0  # of what was possible in the end
 
 
 def solve_giant(
@@ -75,7 +76,8 @@ def solve_giant(
 ) -> GiantAnswer:
     """The answer of one component, in parts that each hold some of its signatures.
 
-    ``folder`` is on storage that all workers share; what it is used for is gone in the end. What is open is answered
+    ``folder`` is on storage that all workers share; what it is used for is gone in the end, unless the releases
+    contradict each other: then it is asked who may have changed. What is open is answered
     ``at_hand``, by the driver, if it has no more variables than this (``AT_HAND`` unless another number is given).
     With ``marks`` the work goes on from where a driver was lost, and leaves what it takes for that if it is lost.
     """
@@ -93,16 +95,18 @@ def solve_giant(
         finally:
             system.remove(scratch)
             if marks is None:
-                _leave(engine, parts)
+                _leave(engine, parts, found)
     if marks is not None:
         marks.put(ANSWER, found)  # before its parts are gone
-        _leave(engine, parts)
+        _leave(engine, parts, found)
         marks.remove(BURSTS)
     return found
 
 
-def _leave(engine: Engine, parts: Sequence[GiantPart]) -> None:
+def _leave(engine: Engine, parts: Sequence[GiantPart], found: GiantAnswer | None) -> None:
     engine.map(let_go, list(parts))
+    if found is not None and not found.status.consistent:
+        return
     for part in parts:
         part.remove(*WORKING, "alive-*", "open-*")
 
@@ -188,6 +192,7 @@ def _answer(
         steps=tuple(face.steps),
         traffic=crew.traffic,
         weights=weights,
+        version=face.version,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,9 @@ from showthrough.engines.engine import Engine
 from showthrough.errors import ChangedValueError, ContradictionError
 from showthrough.inference.certificate import Certificate
 from showthrough.inference.cluster.giant import GiantAnswer, solve_giant
+from showthrough.inference.cluster.giant_changed import blamed
 from showthrough.inference.cluster.giant_layout import publish
-from showthrough.inference.cluster.giant_marks import PEOPLE, Marks
+from showthrough.inference.cluster.giant_marks import CHANGED, PEOPLE, Marks
 from showthrough.inference.cluster.giant_part import GiantPart, GiantRows, write_array
 from showthrough.inference.cluster.giant_people import (
     GiantCounts,
@@ -33,14 +34,19 @@ from showthrough.inference.facts import FactCounts
 from showthrough.inference.log import Log
 from showthrough.inference.splitting import ChangedCounts
 from showthrough.numerals import number_of
-from showthrough.register.changed import REFUSE, SPLIT
-from showthrough.table.arrays import sum_by
+from showthrough.register.changed import REFUSE, TOLERATE
+from showthrough.table.arrays import Ints, sum_by
 from showthrough.table.ragged import starts
 
 _CONTRADICTED = (
-    "The releases contradict each other about {}, who are tied together. So many are worked on in parts, where nobody "
-    "is looked for whose value changed: say who it was, if it is known."
+    "The releases contradict each other about {}, who are tied together. If values changed, say whose, if it is known; "
+    'or changed="tolerate" takes a few persons for changed.'
 )
+_IN_VAIN = (
+    "The releases contradict each other about {}, who are tied together, though {} taken for changed: say whose value "
+    "changed, if it is known, or give it more time."
+)
+_NOBODY = np.empty(0, dtype=np.int64)
 _APART = (
     '{} in groups that share no value, so their values changed or the releases contradict each other: changed="split" '
     "takes each for one person per release, or say whose value changed, and from which release on."
@@ -69,45 +75,97 @@ def answer_giant(
         own = home / f"{k}"
         own.mkdir(exist_ok=True)
         parts.append(GiantPart(str(own), k))
-        where[k] = PeopleOf(str(file), str(home), tuple(rows.first_group.tolist()), changed == SPLIT)
+        where[k] = PeopleOf(str(file), str(home), tuple(rows.first_group.tolist()), changed != REFUSE)
     log.progress.stage("a giant component")
-    marks = Marks(home, (len(parts), rows.size))
-    laid = marks.read(PEOPLE)
-    if laid is None:
-        every = engine.map(lay_people, parts, where)
-        laid = LaidPeople(sum(one.persons for one in every), sum(one.apart for one in every))
-        marks.put(PEOPLE, laid)
-    if laid.apart and changed == REFUSE:
-        raise ChangedValueError(_APART.format(_who(laid.apart)), parameters=("changed",))
     began = time.monotonic()
-    found = solve_giant(engine, home, parts, rows, log, marks=marks)
+    solved = _solved(_Asked(engine, home, parts, rows, log), where, changed)
+    found = solved.answer
     taken = time.monotonic() - began
-    error = None if found.status.consistent else _contradiction(laid, changed)
+    error = None if found.status.consistent else _contradiction(solved, changed)
     if error is not None and question.contradictions == "refuse":
         raise error
     against = () if error is None else (error.shareable,)
     limits = getattr(question.further, "limits", {})
-    telling = Telling(str(folder), question.id_type, found.status, values, where, tuple(names), limits)
+    telling = Telling(str(folder), question.id_type, found.status, values, solved.where, tuple(names), limits)
+    telling = replace(telling, conditional=solved.guessed > 0)
     if question.further is not None and question.further.by_sets:
         sets = answer_sets(engine, home, parts, rows, log, taken) if found.status.consistent else ()
         telling = replace(telling, sets=sets, of_part=question.further.of_part)
     told = engine.map(tell_people, parts, telling)
     shutil.rmtree(home)
-    split = ChangedCounts(split=laid.apart if changed == SPLIT else 0)
-    certificate = replace(_certificate(found, rows, laid.persons, log), changed=split, contradictions=len(against))
+    split = ChangedCounts(**({"tolerated": solved.apart} if changed == TOLERATE else {"split": solved.apart}))
+    certificate = _certificate(found, rows, solved.laid.persons, log)
+    certificate = replace(certificate, changed=split, contradictions=len(against))
     return _told(certificate, rows, told, question, against)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A component in parts, and who works on it."""
+
+    engine: Engine
+    home: Path
+    parts: Sequence[GiantPart]
+    rows: GiantRows
+    log: Log
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """An answer, of which persons; ``guessed`` of them were taken for changed though their groups share a value."""
+
+    answer: GiantAnswer
+    laid: LaidPeople
+    where: dict[int, PeopleOf]
+    guessed: int
+
+    @property
+    def apart(self) -> int:
+        """How many ids are one person per release."""
+        return self.laid.apart + self.guessed
+
+
+def _solved(asked: _Asked, where: dict[int, PeopleOf], changed: str) -> _Solved:
+    """The answer; to tolerate changed values, again and again with those taken apart who make good what is lacking.
+
+    Who that is, is marked before it is laid out, so that a driver that begins anew takes the same ones.
+    """
+    engine, home, parts, rows, log = asked.engine, asked.home, asked.parts, asked.rows, asked.log
+    chosen = Marks(home, (len(parts), rows.size))
+    rounds: tuple[tuple[Ints, ...], ...] = chosen.read(CHANGED) or ()
+    while True:
+        apart = [np.concatenate(own) for own in zip(*rounds, strict=True)] or [_NOBODY for _ in parts]
+        where = {k: replace(own, changed=tuple(apart[k].tolist())) for k, own in where.items()}
+        marks = Marks(home, (len(parts), rows.size, len(rounds)))
+        laid = marks.read(PEOPLE)
+        if laid is None:
+            every = engine.map(lay_people, parts, where)
+            laid = LaidPeople(sum(one.persons for one in every), sum(one.apart for one in every))
+            marks.put(PEOPLE, laid)
+        if laid.apart and changed == REFUSE:
+            raise ChangedValueError(_APART.format(_who(laid.apart)), parameters=("changed",))
+        found = solve_giant(engine, home, parts, rows, log, marks=marks)
+        guessed = sum(own.size for own in apart)
+        if found.status.consistent or changed != TOLERATE or log.clock.over:
+            return _Solved(found, laid, where, guessed)
+        with log.stage("changed values"):
+            more = blamed(engine, home, parts, rows, found.version, found.weights)
+        if not any(own.size for own in more):
+            return _Solved(found, laid, where, guessed)
+        rounds = (*rounds, more)
+        chosen.put(CHANGED, rounds)
 
 
 def _who(persons: int) -> str:
     return "One person is" if persons == 1 else f"{number_of(persons, 'person')} are"
 
 
-def _contradiction(laid: LaidPeople, changed: str) -> ContradictionError:
-    """What was not looked at, and what can be done."""
-    of = number_of(laid.persons, "person")
-    if changed == SPLIT or not laid.apart:
-        return ContradictionError(_CONTRADICTED.format(of))
-    return ContradictionError(f"{_CONTRADICTED} {_APART}".format(of, _who(laid.apart)))
+def _contradiction(solved: _Solved, changed: str) -> ContradictionError:
+    """What was looked at, and what can be done."""
+    of = number_of(solved.laid.persons, "person")
+    if changed == TOLERATE and solved.apart:
+        return ContradictionError(_IN_VAIN.format(of, _who(solved.apart)))
+    return ContradictionError(_CONTRADICTED.format(of))
 
 
 def _published(files: Path, home: Path, releases: int) -> tuple[GiantRows, pl.Series]:
@@ -166,7 +224,9 @@ def _told(
     def total(name: str) -> int:
         return round(sum(one.sums[name] for one in told))
 
-    facts = FactCounts(total("certain"), total("impossible_by_sets"), total("impossible_by_counts"))
+    facts = FactCounts(
+        *(total(name) for name in ("certain", "impossible_by_sets", "impossible_by_counts", "certain_if_consistent"))
+    )
     entropy = sum(one.sums["entropy_nats"] for one in told)
     figures: Any = None
     if question.further is not None:

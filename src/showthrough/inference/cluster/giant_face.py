@@ -168,8 +168,8 @@ class GiantFace:
         while True:
             spare = self.room - self.left
             if min(self.left.min(initial=0), spare.min(initial=0)) < 0:
-                short = int(np.flatnonzero((self.left < 0) | (spare < 0))[0])
-                raise Contradicted(self._weights(np.array([short]), 1 if self.left[short] >= 0 else -1))
+                # what several weighings show, their sum shows, and whoever may have changed stands in several
+                raise Contradicted((spare < 0).astype(np.int64) - (self.left < 0))
             sign = (spare == 0).astype(np.int8) - (self.left == 0).astype(np.int8)
             rows = np.flatnonzero(sign)
             if not rows.size:
@@ -192,9 +192,11 @@ class GiantFace:
             rulings.append(Ruling(part, *posted))
         found = self.engine.map(carry_out, rulings, self.version)
         drop(one for ruling in rulings for one in (ruling.rows, ruling.sign, ruling.zeros))
-        for touched, one in zip(self.touched, found, strict=True):
-            if one.clash.size:
-                raise Contradicted(self._weights(touched[one.clash], 1))
+        clash = [touched[one.clash] for touched, one in zip(self.touched, found, strict=True) if one.clash.size]
+        if clash:
+            weights = np.zeros(self.rows.size, dtype=np.int64)
+            weights[np.concatenate(clash)] = 1
+            raise Contradicted(weights)
         self.version += 1
         for part, touched, one in zip(self.parts, self.touched, found, strict=True):
             rows = touched[one.rows.read()]
@@ -206,8 +208,3 @@ class GiantFace:
                 part.path(f"alive-{self.version - 2}").unlink(missing_ok=True)
         if any(one.emptied for one in found):
             raise Contradicted(emptied=0)
-
-    def _weights(self, rows: Ints | Codes, weight: int) -> Ints:
-        weights = np.zeros(self.rows.size, dtype=np.int64)
-        weights[rows] = weight
-        return weights

@@ -6,6 +6,7 @@ where zeros are suspected, the programs of one machine may prove them.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -57,6 +58,8 @@ def answer_at_hand(face: GiantFace, crew: Crew, row_of: Ints, log: Log) -> AtHan
     found = crew.ask(collect, None)
     problem = _problem(face, crew, row_of, found)
     inner = Face.whole(problem)
+    size = starts(np.array([one.variable.size for one in found]))
+    spans = [slice(int(a), int(b)) for a, b in pairwise(size)]
     try:
         x, mu = close_and_solve(inner, log, None)
     except Contradicted as contradiction:
@@ -64,12 +67,10 @@ def answer_at_hand(face: GiantFace, crew: Crew, row_of: Ints, log: Log) -> AtHan
             raise
         weights = np.zeros(face.rows.size, dtype=np.int64)
         weights[row_of] = contradiction.weights
+        with suppress(Contradicted):
+            _take_over(face, inner, found, spans, row_of)  # under which these weights contradict
         raise Contradicted(weights) from None
-    size = starts(np.array([one.variable.size for one in found]))
-    spans = [slice(int(a), int(b)) for a, b in pairwise(size)]
-    if not inner.alive.all():
-        zeros = [one.variable[~inner.alive[span]].astype(np.int64) for one, span in zip(found, spans, strict=True)]
-        face.exclude(zeros, [step.within(row_of) for step in inner.steps])
+    _take_over(face, inner, found, spans, row_of)
     whole = np.zeros(face.rows.size)
     whole[row_of] = mu
     names = [str(part.number) for part in crew.parts]
@@ -78,6 +79,13 @@ def answer_at_hand(face: GiantFace, crew: Crew, row_of: Ints, log: Log) -> AtHan
         [letter(crew.folder, f"hand-suspect-{n}", inner.suspects[span]) for n, span in zip(names, spans, strict=True)],
         whole,
     )
+
+
+def _take_over(face: GiantFace, inner: Face, found: list[Collected], spans: list[slice], row_of: Ints) -> None:
+    """Exclude in the parts what is excluded here."""
+    if not inner.alive.all():
+        zeros = [one.variable[~inner.alive[span]].astype(np.int64) for one, span in zip(found, spans, strict=True)]
+        face.exclude(zeros, [step.within(row_of) for step in inner.steps])
 
 
 def _problem(face: GiantFace, crew: Crew, row_of: Ints, found: list[Collected]) -> Problem:

@@ -17,8 +17,9 @@ from showthrough.inference.face import Step
 from showthrough.storage import scratch
 from showthrough.table.arrays import Ints
 
-PEOPLE, BURSTS, ANSWER = "people", "bursts", "answer"
-"""What is marked: that persons are laid out, where Newton's method is, and the answer before it is told of persons."""
+PEOPLE, BURSTS, ANSWER, CHANGED = "people", "bursts", "answer", "changed"
+"""What is marked: that persons are laid out, where Newton's method is, the answer before it is told of persons, and
+who was taken for changed before they are laid out so."""
 
 
 @dataclass(frozen=True)

@@ -31,13 +31,14 @@ GROUPS = ("code", "largest", "entropy", "row_start", "row_value")
 class PeopleOf:
     """Where the persons of a part lie, in how many releases, and where groups are told.
 
-    With ``split`` an id whose groups share no value is one person per release.
+    With ``split`` an id whose groups share no value is one person per release, as are those at the places ``changed``.
     """
 
     files: str
     folder: str
     first_group: tuple[int, ...]
     split: bool = False
+    changed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,10 @@ def lay_people(part: GiantPart, where: dict[int, PeopleOf]) -> LaidPeople:
     del people, code
     signatures, mine, weight = _collapsed(group_of)
     apart = sharing_nothing(own.folder, signatures)[mine]
-    if own.split and apart.any():
-        who, release = _one_per_release(group_of, apart)
+    taken = apart.copy() if own.split else np.zeros(apart.size, dtype=bool)
+    taken[list(own.changed)] = True
+    if taken.any():
+        who, release = _one_per_release(group_of, taken)
         whole = release == ABSENT
         group_of = np.where(whole | (release == np.arange(len(group_of))[:, None]), group_of[:, who], ABSENT)
         signatures, mine, weight = _collapsed(group_of)
@@ -100,6 +103,7 @@ class Telling:
     limits: dict[str, float] = field(default_factory=dict)  # of a policy, to be counted
     sets: tuple[ReleaseSet, ...] = ()  # of releases, that were answered besides
     of_part: Callable[[Mapping[ReleaseSet, PartTold], Flags], Any] | None = None  # counts what sets of releases tell
+    conditional: bool = False  # whether facts hold only if those changed who were taken for changed
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +142,9 @@ class _Everybody:
         self.owner = owners(self.start)
         self.left = np.bincount(self.owner[self.possible], minlength=self.start.size - 1)
         self.known = told.status.consistent
-        self.certain: Flags = (self.left == 1) & self.known
+        self.perhaps: Flags = (self.left == 1) & self.known
+        self.conditional = told.conditional
+        self.certain: Flags = self.perhaps & (not told.conditional)
 
     def groups(self, name: str) -> Any:
         """A figure of all groups."""
@@ -246,9 +252,9 @@ def tell_people(part: GiantPart, told: Telling) -> GiantCounts:
 
 def _facts(them: _Everybody, told_of: Any, outside: tuple[Ints, Ints]) -> pl.DataFrame:
     if not them.known:
-        none: pl.DataFrame = told_of(outside[0][:0], outside[1][:0], fact="certain", by="sets")
+        none: pl.DataFrame = told_of(outside[0][:0], outside[1][:0], fact="certain", by="sets", conditional=False)
         return none
-    sure = np.flatnonzero(them.possible & them.certain[them.owner])
+    sure = np.flatnonzero(them.possible & them.perhaps[them.owner])
     by_sets = (np.diff(them.start) == 1)[them.owner[sure]]
     gone = np.flatnonzero(~them.possible)
     kinds = [
@@ -257,7 +263,7 @@ def _facts(them: _Everybody, told_of: Any, outside: tuple[Ints, Ints]) -> pl.Dat
         (them.owner[gone], them.value[gone], "impossible", "counts"),
         (*outside, "impossible", "sets"),
     ]
-    found = [told_of(owner, value, fact=fact, by=by) for owner, value, fact, by in kinds]
+    found = [told_of(owner, value, fact=fact, by=by, conditional=them.conditional) for owner, value, fact, by in kinds]
     every: pl.DataFrame = pl.concat(found)
     by = ["id", "fact", "value"] if them.named is None else ["id", "release", "fact", "value"]
     return every.sort(by, maintain_order=True)
@@ -273,7 +279,7 @@ def _counted(
     largest, best_alone, newly, outside = joint
     persons = np.bincount(them.mine, minlength=them.left.size)
     entropy = them.entropies() if them.answered else np.zeros(them.left.size)
-    best = np.nan_to_num(np.where(them.certain, 1.0, largest))
+    best = np.nan_to_num(np.where(them.perhaps, 1.0, largest))
     gone = np.bincount(them.owner[~them.possible], minlength=them.left.size)
     sums = {
         "persons": persons.sum(),
@@ -283,7 +289,8 @@ def _counted(
         "certain_alone": persons[best_alone == 1].sum(),
         "newly_certain": persons[newly].sum(),
         "impossible_by_sets": persons[outside].sum() if them.known else 0,
-        "impossible_by_counts": (persons * gone).sum() if them.known else 0,
+        "impossible_by_counts": (persons * gone).sum() if them.known and not them.conditional else 0,
+        "certain_if_consistent": persons[them.perhaps & ~them.certain].sum(),
         "expected_guesses": (persons * best).sum(),
         "expected_guesses_alone": (persons * best_alone).sum(),
         "worst_p": float(np.nanmax(largest, initial=0.0)),

@@ -6,7 +6,8 @@ per group; ids and values stay on the workers.
 
     persons   id, g0, g1, …          the group of everybody in each release, or nothing
     tallies   release, g, value, n   what is published of each group
-    ties      g, component, persons  groups that persons tie together, and the persons who are first in each
+    ties      g, component, persons  groups that persons tie together, and the persons who are first in each; where no
+                                     worker holds all groups after ``forests`` and ``stars``
     members, counts                  persons and tallies by piece
 """
 
@@ -24,15 +25,19 @@ from showthrough.engines.cluster_release import ClusterRelease, check_release
 from showthrough.errors import InputError, ReleaseError
 from showthrough.inference.cluster.forest import stars
 from showthrough.inference.cluster.pieces import COUNTS, MEMBERS
+from showthrough.inference.cluster.star_steps import star_edges
 from showthrough.numerals import many, number_of
 from showthrough.progress import Progress
 from showthrough.table.arrays import Ints
 
 _AT_ONCE = 64  # partitions whose forests become one; of more, first
 _FEWER = 8  # become one
+MOST_TIED = 250_000_000  # groups that one worker ties together, at about 100 bytes each; more are tied by all of them
 _EDGES = 250_000  # that a worker holds before it makes stars of them; more where there are more nodes
 PART = 75_000  # persons of a part of a giant component, whoever is there to work on it: so no byte depends on that
 _SEED = 42
+_TIES = "tail long, head long, persons long"
+STARS = "stars"  # a folder of steps
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,9 @@ class Laying:
         self._step("tallies", self._tallies)
         progress.stage("joining releases")
         self._step("persons", self._persons)
-        self._check()
+        groups = self._check()
         progress.stage("components")
-        self._step("ties", self._ties)
+        self._step("ties", self._ties if groups <= MOST_TIED else self._ties_by_all)
         progress.stage("sharing out")
         return self._shared_out(persons, largest)
 
@@ -81,6 +86,7 @@ class Laying:
         return {
             "tallies": f"release int, g long, label string, value {self.value_type()}, n long",
             "persons": f"id {self.id_type()}, {groups}, twice boolean",
+            "forests": _TIES,
             "ties": "g long, component long, persons long",
         }
 
@@ -145,19 +151,34 @@ class Laying:
         """Stars by partition, then those of all partitions together; each with the persons who come first in it."""
         from pyspark.sql import functions as sql
 
+        found = self._ties_by_partition()
+        partitions = found.rdd.getNumPartitions()
+        while partitions > 1:
+            partitions = partitions // _FEWER if partitions > _AT_ONCE else 1
+            found = found.repartition(partitions, "head").mapInArrow(_reduced, _TIES)
+        return found.select(sql.col("head").alias("g"), sql.col("tail").alias("component"), "persons")
+
+    def _ties_by_all(self) -> Any:
+        """The same, where all partitions together are too much for one worker."""
+        from pyspark.sql import functions as sql
+
+        self._step("forests", self._ties_by_partition)
+        found = self.read("forests")
+        edges = star_edges(self.session, found.select("tail", "head"), self.folder / STARS)
+        persons = found.groupBy("head").agg(sql.sum("persons").alias("persons"))
+        component = sql.coalesce("tail", "head").alias("component")
+        return persons.join(edges, "head", "left").select(sql.col("head").alias("g"), component, "persons")
+
+    def _ties_by_partition(self) -> Any:
+        from pyspark.sql import functions as sql
+
         columns = [f"g{r}" for r in range(len(self.releases))]
         first = sql.coalesce(*columns)
         pairs = self.read("persons").select(
             first.alias("tail"), sql.explode(sql.array_compact(sql.array(*columns))).alias("head")
         )
-        schema = "tail long, head long, persons long"
         single = (sql.col("tail") == sql.col("head")).cast("long")
-        found = pairs.withColumn("persons", single).mapInArrow(_reduced, schema)
-        partitions = found.rdd.getNumPartitions()
-        while partitions > 1:
-            partitions = partitions // _FEWER if partitions > _AT_ONCE else 1
-            found = found.repartition(partitions, "head").mapInArrow(_reduced, schema)
-        return found.select(sql.col("head").alias("g"), sql.col("tail").alias("component"), "persons")
+        return pairs.withColumn("persons", single).mapInArrow(_reduced, _TIES)
 
     def _shared_out(self, persons: int, largest: int) -> LaidOut:
         from pyspark.sql import functions as sql
@@ -221,16 +242,16 @@ class Laying:
             kinds.add("string" if kind == "string" else "bigint")
         return "bigint" if kinds == {"bigint"} else "string"
 
-    def _check(self) -> None:
-        """Refuse what no release is: gaps, ids that are there twice, groups whose counts are not those of persons."""
+    def _check(self) -> int:
+        """How many groups there are; refuses gaps, ids that are there twice, groups with other counts than persons."""
         from pyspark.sql import functions as sql
 
         told = {row["release"]: row for row in self._groups().collect()}
         for r, name in enumerate(self.names):
             if r in told and told[r]["gaps"]:
                 raise ReleaseError(
-                    f"{name}: {number_of(told[r]['gaps'], 'group')} with an empty value, or a count that is no whole "
-                    "number."
+                    f"{name}: {number_of(told[r]['gaps'], 'group')} without a name, with an empty value, or with a "
+                    "count that is no whole number."
                 )
         for r, name in enumerate(self.names):
             if r not in told or not told[r]["groups"]:
@@ -240,19 +261,20 @@ class Laying:
         persons = self.read("persons")
         empty = sql.sum(sql.col("id").isNull().cast("long"))
         ((twice, nameless),) = persons.agg(sql.sum(sql.col("twice").cast("long")), empty).collect()
-        if twice:
-            raise ReleaseError(
-                f"{number_of(twice, 'id')} of a release stands in it more than once. A person may be in a release only "
-                "once."
-            )
         if nameless:
             raise ReleaseError("Some rows have no id: every person of a release on a cluster has one.")
+        if twice:
+            raise ReleaseError(
+                f"{number_of(twice, 'id')} of a release {'stands' if twice == 1 else 'stand'} in it more than once. A "
+                "person may be in a release only once."
+            )
         for r, name in enumerate(self.names):
             of, off = told[r]["groups"], told[r]["off"]
             if off:
                 raise ReleaseError(
                     f"{name}: of {many(of)} groups, {many(off)} have other numbers of persons than of values."
                 )
+        return sum(row["groups"] for row in told.values())
 
     def _groups(self) -> Any:
         """By release: its groups, those with gaps, with the number of another one, or with other persons than counts.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 import sys
@@ -13,22 +11,24 @@ from typing import Any
 
 import polars as pl
 
+from showthrough import __version__
 from showthrough.engines.cluster_release import ClusterRelease
 from showthrough.engines.engine import Engine
 from showthrough.errors import InputError
 from showthrough.inference.cluster.cutting import PERSONS
 from showthrough.inference.cluster.giant_component import answer_giant
 from showthrough.inference.cluster.laid_pieces import DONE, LaidPiece, answer_laid
-from showthrough.inference.cluster.laying import Laying
+from showthrough.inference.cluster.laying import STARS, Laying
 from showthrough.inference.cluster.pieces import LAID, MEMBERS, TABLES, gone_if_refused
 from showthrough.inference.cluster.spread import SpreadPosterior, joined
 from showthrough.inference.cluster.wide import Wide, worked
 from showthrough.inference.log import Log
 from showthrough.register.locating import names_of
 from showthrough.release.release import Release
+from showthrough.storage.taking_up import ANEW, named, states_of, taken_up
 
 LARGEST = 2_000_000  # persons of a component that one worker answers
-_STEPS = ("tallies", "persons", "ties", *LAID, "local", DONE)
+_STEPS = ("tallies", "persons", "forests", STARS, "ties", *LAID, "local", DONE)
 _COMPLETE = "complete"
 
 
@@ -69,29 +69,24 @@ def _in_folder(releases: Sequence[Any], engine: Engine, asked: Wide, folder: Pat
 
 
 def _folder(releases: Sequence[Any], asked: Wide, home: Path) -> Path:
-    """Where this history is worked on: the same folder for the same files, so that a broken run is taken up again."""
+    """Where this history is worked on: in the same folder if it is the same, so that a broken run is taken up again."""
     further = None if asked.further is None else asked.further.asked
-    described: list[Any] = [repr(asked.wanted), sorted(map(str, asked.wanted.changed.told)), further]
+    question: list[Any] = [repr(asked.wanted), sorted(map(str, asked.wanted.changed.told)), further]
+    made_of: list[Any] = [__version__]
     for one in releases:
         own = [one] if not isinstance(one, ClusterRelease) else [one.source, one.values]
-        files = [
-            _file_states(path) if isinstance(path, str) else os.urandom(8).hex() for path in own if path is not None
-        ]
+        paths = [path if isinstance(path, str) else os.urandom(8).hex() for path in own if path is not None]
         roles = [] if not isinstance(one, ClusterRelease) else [one.id, one.sensitive, one.group, one.count, one.name]
-        described.append([files, roles])
-    key = hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
-    folder = home / f"showthrough-{key}"
+        question.append([paths, roles])
+        made_of.append([states_of(path) for path in paths])
+    folder = home / f"showthrough-{named(question, made_of)}"
     if (folder / _COMPLETE).exists():
         shutil.rmtree(folder)
-    for name in ("", DONE, *TABLES):
+    if taken_up(folder, _COMPLETE):
+        asked.progress.stage(ANEW)
+    for name in (DONE, *TABLES):
         (folder / name).mkdir(exist_ok=True, mode=0o700)
     return folder
-
-
-def _file_states(path: str) -> list[Any]:
-    """The files of a folder, with size and time; of what is no folder here, its name alone."""
-    files = sorted(p for p in Path(path).rglob("*") if p.is_file()) or [Path(path)]
-    return [path, *([str(p), p.stat().st_size, p.stat().st_mtime_ns] for p in files if p.exists())]
 
 
 def _put_there(one: Any, folder: Path, k: int) -> ClusterRelease:
