@@ -84,11 +84,8 @@ class Tuning:
         self.ends = sorted([best, *self.ends], key=lambda one: self._badness(one, price))[:_ENDS]
         return None
 
-    def kicked(self) -> Tuned | None:
-        """One of the best states after a few steps at random."""
-        self.clock += 1
-        if not self.ends:
-            return None
+    def kicked(self) -> Tuned:
+        """One of the best ends after a few steps at random."""
         now = self.ends[int(self.generator.integers(len(self.ends)))]
         for _ in range(int(self.generator.integers(*_KICKS))):
             single = self._singles(now)
