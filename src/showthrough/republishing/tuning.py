@@ -5,7 +5,8 @@ group, or out; what that does to everybody is guessed to first order for all suc
 The best guesses are worked out, and the best of these is taken even if it is worse than before, unless it undoes a late
 step: so the search leaves places where no step helps. Once nobody is over the limit, the price is lowered by one and
 the search goes on from there. What stands at the limit must be met in exact proportions, and often no few steps lead
-from one such release to another: then the search begins again from one of its best ends after some steps at random.
+from one such release to another: then the search begins again from one of its best ends after some steps at random,
+or from persons of the same old groups apart (`apart`).
 """
 
 from __future__ import annotations
