@@ -11,9 +11,9 @@ from itertools import chain
 import numpy as np
 
 from showthrough.policy.judging import SLACK
-from showthrough.republishing.apart import Apart
 from showthrough.republishing.beliefs import Kinds
 from showthrough.republishing.group_judging import GroupJudging
+from showthrough.republishing.kinds_apart import KindsApart
 from showthrough.republishing.least_price import least_price
 from showthrough.republishing.nudging import Kin
 from showthrough.republishing.proposal import MOST_HELD, Proposal
@@ -103,9 +103,9 @@ class Lowering:
         return least_price(search.guard.past, self.standing, kin, self.limit, seconds=seconds) or 0
 
     @cached_property
-    def _apart(self) -> Apart:
+    def _apart(self) -> KindsApart:
         tuning = self.tuning
-        return Apart(tuning.kinds, tuning.value, self.limit, tuning.most_held, tuning.generator)
+        return KindsApart(tuning.kinds, tuning.value, self.limit, tuning.most_held, tuning.generator)
 
     @cached_property
     def _judging(self) -> GroupJudging:

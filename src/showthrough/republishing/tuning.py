@@ -6,7 +6,7 @@ The best guesses are worked out, and the best of these is taken even if it is wo
 step: so the search leaves places where no step helps. Once nobody is over the limit, the price is lowered by one and
 the search goes on from there. What stands at the limit must be met in exact proportions, and often no few steps lead
 from one such release to another: then the search begins again from one of its best ends after some steps at random,
-or from persons of the same old groups apart (`apart`).
+or from persons of the same old groups apart (`kinds_apart`).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _DIGITS = 4  # of probabilities that are the same
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class KindsApart:
     """What starts are drawn from."""
 
     kinds: Kinds

@@ -5,8 +5,8 @@ import pytest
 
 from showthrough import FrequencyLDiversity, KAnonymity, anonymize
 from showthrough.anonymizers.table import Shape, prepare
-from showthrough.republishing.apart import Apart
 from showthrough.republishing.beliefs import Kinds
+from showthrough.republishing.kinds_apart import KindsApart
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.standing import Standing
@@ -17,7 +17,7 @@ DRAWN = 40
 
 
 def apart(past, kinds, l, most=4, seed=1):
-    return Apart(kinds, past.value.astype(np.int64), 1 / l, most, np.random.default_rng(seed))
+    return KindsApart(kinds, past.value.astype(np.int64), 1 / l, most, np.random.default_rng(seed))
 
 
 def large_past(seed):
