@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
 from showthrough.policy.judging import SLACK
 from showthrough.republishing.beliefs import Kinds
 from showthrough.republishing.group_judging import GroupJudging
+from showthrough.republishing.kinds_apart import KindsApart
 from showthrough.republishing.least_price import least_price
 from showthrough.republishing.nudging import Kin
 from showthrough.republishing.proposal import MOST_HELD, Proposal
@@ -23,11 +25,13 @@ from showthrough.republishing.tuning import Tuning
 from showthrough.table.arrays import Ints
 
 LARGEST = 400  # multipliers up to which Newton's matrix is inverted again and again
-STEPS = 1200  # since the price was lowered last
+STEPS = 1600  # since the price was lowered last
 STEPS_BESIDE = 200  # where there is a release that withholds little, or nothing may be held back
 STEPS_EACH, NEAR = 60, 3  # more steps for each counterfeit or record that is farther than this above the bound
 SHARE = 0.5  # of the time
 LONGEST, LONGEST_BESIDE = 120.0, 60.0  # seconds at most, where too much is withheld so far, and otherwise
+DRAWN = 0.7  # share of new beginnings that have kinds of persons apart; others go on from the best ends
+DRAWS = 4  # of these, of which the nearest to the limit is taken
 MERGES = 12
 _WITHIN = 0.6  # of the slack that a limit has: two solvers differ by less
 
@@ -99,6 +103,11 @@ class Lowering:
         return least_price(search.guard.past, self.standing, kin, self.limit, seconds=seconds) or 0
 
     @cached_property
+    def _apart(self) -> KindsApart:
+        tuning = self.tuning
+        return KindsApart(tuning.kinds, tuning.value, self.limit, tuning.most_held, tuning.generator)
+
+    @cached_property
     def _judging(self) -> GroupJudging:
         return GroupJudging(self.search.guard.past, self.search.guard.criteria)
 
@@ -109,22 +118,33 @@ class Lowering:
     def run(self, proposals: list[Proposal]) -> Iterator[Proposal]:
         """Proposals that keep the limit and the criteria, each cheaper than what was found before."""
         rows, dear, price = self.search.guard.table.rows, *self.search.most
-        caps = [price - 1] if not dear else [self.least + int(2 * MOST_HELD * rows), rows]
-        for cap in caps:
-            most = cap
-            for start in self._starts(proposals):
-                for found in self._lowered(start, most):
+        most = price - 1 if not dear else self.least + int(2 * MOST_HELD * rows)
+        for start in self._starts(proposals):
+            for begin in chain([start], self._drawn() if self._dear else ()):
+                for found in self._lowered(begin, most):
                     most = found.price - 1
                     yield found.proposal()
-            if most < cap:
-                break
+        if self._dear:
+            most = rows
         while most >= self.least and not self.enough():
-            again = self.tuning.kicked()
-            if again is None:
-                return
-            for found in self._lowered(again, most):
-                most = found.price - 1
-                yield found.proposal()
+            for begin in self._again():
+                for found in self._lowered(begin, most):
+                    most = found.price - 1
+                    yield found.proposal()
+
+    def _again(self) -> Iterator[Tuned]:
+        """Kinds of persons apart, or one of the best ends after some steps at random."""
+        tuning = self.tuning
+        tuning.clock += 1  # so that this ends where nothing fits the criteria
+        if not tuning.ends or tuning.generator.random() < DRAWN:
+            yield from self._drawn()
+        else:
+            yield tuning.kicked()
+
+    def _drawn(self) -> Iterator[Tuned]:
+        """Of several states with kinds of persons apart the one that is the least over the limit."""
+        states = [one for _ in range(DRAWS) for one in self._begun(self._apart.drawn(), back=False)]
+        yield from sorted(states, key=lambda one: one.belief.over)[:1]
 
     def _lowered(self, start: Tuned, most: int) -> Iterator[Tuned]:
         """States at lower and lower prices, at ``most`` first."""

@@ -24,6 +24,7 @@ _EXACT = 1e-7
 _RIDGE = 1e-9
 PARTS = 3
 """Ways to keep proportions that are tried."""
+_ROUNDING = 1e-5  # of counts that are sums of probabilities
 _FAR = 30.0  # a multiplier beyond this stands for a value that nobody has
 
 
@@ -96,22 +97,17 @@ def solved(start: Refill, *, most: int, slack: float) -> Refill | None:
 
 
 def in_proportion(start: Refill, *, most: int = PARTS) -> list[Refill]:
-    """A few ways to withhold records, few first, after which no value is beyond the limit in either part.
-
-    Of alike persons, n of whom have value v in t(v) records while N − n others have the remaining M(v) − t(v), readers
-    believe t/n and (M − t)/(N − n): both are within the limit if t(v) lies between M(v) − (N − n)·limit and n·limit.
-    """
+    """A few ways to withhold records, few first, after which no value is beyond the limit in either part."""
     sure = start.here.max(axis=1, initial=0.0) > 1 - _EXACT
     away = start.gone.max(axis=1, initial=0.0) > 1 - _EXACT
     whole = np.round(start.here[~sure].sum(axis=0) + start.many[~away] @ start.gone[~away])
     there = np.bincount(start.value[~sure], minlength=whole.size)
     found: list[Refill] = []
     for n in range(int(there.sum()), 0, -1):
-        least = np.maximum(np.ceil(whole - (whole.sum() - n) * start.limit - _EXACT), 0).astype(np.int64)
-        room = np.minimum(there, np.floor(n * start.limit + _EXACT).astype(np.int64))
-        if (least > room).any() or not int(least.sum()) <= n <= int(room.sum()):
+        between = rooms(whole, there, n, start.limit)
+        if between is None:
             continue
-        kept = least
+        kept, room = between
         wanted = n * whole / max(whole.sum(), 1.0)
         while int(kept.sum()) < n:
             kept = kept + (np.arange(kept.size) == np.argmax(np.where(kept < room, wanted - kept, -np.inf)))
@@ -122,6 +118,18 @@ def in_proportion(start: Refill, *, most: int = PARTS) -> list[Refill]:
         if len(found) == most:
             break
     return found
+
+
+def rooms(whole: Reals, there: Ints, n: int, limit: float) -> tuple[Ints, Ints] | None:
+    """The least and the most of each value that n published records out of ``there`` may have; None where none can.
+
+    Of alike persons, n of whom have value v in t(v) records while N − n others have the remaining M(v) − t(v), readers
+    believe t/n and (M − t)/(N − n): both are within the limit if t(v) lies between M(v) − (N − n)·limit and n·limit.
+    """
+    least = np.maximum(np.ceil(whole - (whole.sum() - n) * limit - _ROUNDING), 0).astype(np.int64)
+    room = np.minimum(there, np.floor(n * limit + _ROUNDING).astype(np.int64))
+    possible = (least <= room).all() and int(least.sum()) <= n <= int(room.sum())
+    return (least, room) if possible else None
 
 
 def _distinct(rows: Reals) -> tuple[Reals, Reals, Ints]:

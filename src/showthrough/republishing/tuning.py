@@ -5,7 +5,8 @@ group, or out; what that does to everybody is guessed to first order for all suc
 The best guesses are worked out, and the best of these is taken even if it is worse than before, unless it undoes a late
 step: so the search leaves places where no step helps. Once nobody is over the limit, the price is lowered by one and
 the search goes on from there. What stands at the limit must be met in exact proportions, and often no few steps lead
-from one such release to another: then the search begins again from one of its best ends after some steps at random.
+from one such release to another: then the search begins again from one of its best ends after some steps at random,
+or from persons of the same old groups apart (`kinds_apart`).
 """
 
 from __future__ import annotations
@@ -84,11 +85,8 @@ class Tuning:
         self.ends = sorted([best, *self.ends], key=lambda one: self._badness(one, price))[:_ENDS]
         return None
 
-    def kicked(self) -> Tuned | None:
-        """One of the best states after a few steps at random."""
-        self.clock += 1
-        if not self.ends:
-            return None
+    def kicked(self) -> Tuned:
+        """One of the best ends after a few steps at random."""
         now = self.ends[int(self.generator.integers(len(self.ends)))]
         for _ in range(int(self.generator.integers(*_KICKS))):
             single = self._singles(now)
