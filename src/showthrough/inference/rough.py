@@ -33,6 +33,7 @@ from showthrough.table.codes import positions
 
 _KEPT = 20  # steps that the method remembers
 _LEAST = 1e-12
+_MET = 0.05  # a count that is met so nearly, in units of its root and divided by the passes, is met
 _FARTHEST = 30.0  # a multiplier beyond it belongs to a zero; what is farther is slow to come back
 BELIEVED = STATES.index(Status.BELIEVED)  # neither proof nor bound
 
@@ -115,7 +116,7 @@ def _descended(face: Face, begin: Reals, passes: int, log: Log) -> tuple[Reals, 
         here = kernel.at(scaled * unit)
         return float(here.F.sum()), here.g * unit
 
-    limits = {"maxiter": passes, "maxfun": passes, "maxcor": _KEPT, "ftol": 0.0, "gtol": 1e-9}
+    limits = {"maxiter": passes, "maxfun": passes, "maxcor": _KEPT, "ftol": 0.0, "gtol": _MET / passes}
     found = minimize(dual, mu / unit, jac=True, method="L-BFGS-B", options=limits).x * unit
     x, _ = reduced.sweeps.softmax(found)
     x[reduced.rows.variables :] *= x[reduced.rows.owner[reduced.rows.variables :]]  # candidates as parts of variables

@@ -194,7 +194,9 @@ def anonymize(
             known=_known(ready, told, prior),
         )
         ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, choices.kind))
-        return _remarked(republish(ready, choices, lambda: chosen.run(ready, criteria, options), began=began), *beside)
+        return _remarked(
+            republish(ready, choices, lambda some: chosen.run(some, criteria, options), began=began), *beside
+        )
     ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, kind))
     tell.stage("following the plan" if plan else f"grouping by {method}")
     grouped = apply_plan(ready, read_plan(plan), criteria, options) if plan else chosen.run(ready, criteria, options)

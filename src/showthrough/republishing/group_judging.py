@@ -16,7 +16,7 @@ import polars as pl
 
 from showthrough.criteria.counts import Counted, GroupCounts
 from showthrough.republishing.past import Past
-from showthrough.table.arrays import Ints
+from showthrough.table.arrays import Flags, Ints
 
 MOST = 200_000  # answers that are remembered
 
@@ -56,8 +56,15 @@ class GroupJudging:
             self.known[asked] = found
         return found
 
+    def each(self, shown: Ints, real: Ints, total: Ints) -> Flags:
+        """[groups] whether each of some groups satisfies the criteria on groups, beside a table with these counts."""
+        return self._each(self._of_groups, shown, real, total)
+
     def _met(self, criteria: Sequence[Any], shown: Ints, real: Ints, total: Ints) -> bool:
-        """Whether criteria hold for groups of a table with these counts."""
+        """Whether criteria hold for all groups."""
+        return bool(self._each(criteria, shown, real, total).all())
+
+    def _each(self, criteria: Sequence[Any], shown: Ints, real: Ints, total: Ints) -> Flags:
         rank, labels = self.past.in_order
         order = np.argsort(rank, kind="stable")
         order = order[total[order] > 0]
@@ -68,8 +75,8 @@ class GroupJudging:
         counts = GroupCounts(start, value.astype(np.int32), count, total[order]).named(names)
         fakes = bool((shown.sum(axis=1) > real).any())
         counted = Counted(counts, lambda asked: pl.DataFrame({"group": asked + 1}), real=real if fakes else None)
+        found: Flags = np.ones(shown.shape[0], dtype=bool)
         for criterion in criteria:
             ready = criterion.fitted(counted)
-            if not ready.met(ready.level(counts)).all():
-                return False
-        return True
+            found &= ready.met(ready.level(counts))
+        return found

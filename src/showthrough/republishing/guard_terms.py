@@ -47,6 +47,7 @@ class Guard:
     exposed: str = "refuse"  # or "accept": persons whom earlier releases expose do not count
     prefer: str = "lasting"  # or "useful": whatever loses least now
     progress: Progress = field(default_factory=Progress)
+    grouped: Callable[[Table], Proposal | None] = lambda _: None  # what the method makes of some rows
     located: ReadBy | None = None  # readers locate persons by quasi-identifiers; None: they know everybody's group
 
     def read(self, releases: Sequence[Release]) -> Posterior:

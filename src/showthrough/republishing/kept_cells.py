@@ -2,10 +2,12 @@
 
 A release that shows the cells and values of the last one tells such readers least. Whoever left has left a slot; a
 newcomer with the same value takes it, in the group whose cells it widens least. The other newcomers join the groups
-that they fit best. Groups that fail a criterion join their neighbours.
+that they fit best, or have groups of their own. Groups that fail a criterion join their neighbours.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -24,8 +26,17 @@ MOST = 4_000_000  # pairs of a newcomer and a slot up to which the best of all a
 AT_ONCE = 2_000_000  # pairs of a newcomer and a group that are looked at
 
 
-def kept_cells(table: Table, past: Past, drafts: Drafts, criteria: tuple[object, ...]) -> Proposal | None:
-    """Everybody in the group of the last release, newcomers where they fit; None where no group goes on."""
+def kept_cells(
+    table: Table,
+    past: Past,
+    drafts: Drafts,
+    criteria: tuple[object, ...],
+    grouped: Callable[[Table], Proposal | None] | None = None,
+) -> Proposal | None:
+    """Everybody in the group of the last release, newcomers where they fit; None where no group goes on.
+
+    With ``grouped`` newcomers for whom there is no slot have groups of their own, if it makes some.
+    """
     if past.newest is None or not (past.last_group >= 0).any():
         return None
     group = past.last_group.astype(np.int64)
@@ -33,10 +44,13 @@ def kept_cells(table: Table, past: Past, drafts: Drafts, criteria: tuple[object,
     empty = extents[0].sum(axis=1) == 0  # groups that everybody has left
     _fill_slots(table, past, group, extents, empty)
     left = np.flatnonzero(group < 0)
-    for rows in np.array_split(left, 1 + left.size * empty.size // AT_ONCE):
-        wider = _widening(table, extents, rows, np.arange(empty.size))
-        wider[:, empty] = np.inf
-        group[rows] = wider.argmin(axis=1)
+    if grouped is None:
+        _join(table, group, extents, left, empty)
+    else:
+        apart = grouped(table.part(left)) if left.size else None
+        if apart is None or not (apart.group >= 0).all():
+            return None
+        group[left] = empty.size + apart.group
     proposal: Proposal | None = Proposal(group.astype(np.int32)).numbered()
     for _ in range(MERGES):
         if proposal is None:
@@ -46,6 +60,14 @@ def kept_cells(table: Table, past: Past, drafts: Drafts, criteria: tuple[object,
             return proposal
         proposal = merge(table, past, proposal, failing)
     return None
+
+
+def _join(table: Table, group: Ints, extents: list[Flags], left: Ints, empty: Flags) -> None:
+    """Everybody who is left over in the group that is widened least."""
+    for rows in np.array_split(left, 1 + left.size * empty.size // AT_ONCE):
+        wider = _widening(table, extents, rows, np.arange(empty.size))
+        wider[:, empty] = np.inf
+        group[rows] = wider.argmin(axis=1)
 
 
 def _fill_slots(table: Table, past: Past, group: Ints, extents: list[Flags], empty: Flags) -> None:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
 import numpy as np
 import polars as pl
@@ -27,19 +28,27 @@ from showthrough.republishing.people import People
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import nearest
 from showthrough.republishing.repairs import without
-from showthrough.republishing.search import ROUNDS, SMALL, Search, started
-from showthrough.republishing.steering import steered
+from showthrough.republishing.search import SMALL, Search, started
+from showthrough.republishing.steering import Seen, Steering
+from showthrough.republishing.taken_back import TakenBack
 from showthrough.table.arrays import Flags
+from showthrough.table.codes import positions
 
+MANY = 100  # rounds at a time
 CYCLES = 12  # full inferences of what rounds came to
 IDLE = 3  # of these, in which nothing becomes better
 LAST = 2.0  # times what a full inference took, for another
-PRICE = 0.1  # persons over a limit that one counterfeit or withheld record more is worth
+PRICE = 0.25  # persons over a limit that one counterfeit or withheld record more is worth
 WORSE = 1.5  # times as many persons over a limit: after that, neighbours are not joined any more
 ASTRAY = 2  # persons more than in the best attempt, from which rounds still go on
 STALE = 6  # rounds in which nothing becomes better, after which another start is taken
 SOON = 4  # of these, where they are rough: a full inference follows
 FEW = 3  # neighbours of a person at a time; twice as many after each round that did not help
+LEAST = 0.02  # share of the changes that promise something, below which no smaller one is tried
+ONCE_MORE = 2  # shares of the moves that do not help, after which none is tried
+FINEST = 50  # a part of what was taken, within which it is found out how much of it is needed
+SINGLY = 12  # persons over a limit up to which single changes are tried
+TRIALS = 12  # of those, at a time
 STILL = 1e-6  # a probability that moved by less did not
 PASSES, FINER = 250, 2  # passes of a rough inference; twice as many, so often, where nothing helps
 
@@ -49,20 +58,37 @@ ChangedProposal = tuple[Proposal, Remark]
 def by_location(search: Search, base: Proposal | None) -> None:
     """Fill the search with proposals that keep the policy, or come near."""
     guard = search.guard
-    kept = kept_cells(guard.table, guard.past, search.drafts, tuple(guard.criteria))
-    for name, start in (("the last groups", kept), ("the method", base)):
-        if start is None or search.late:
-            continue
+    for name, start in _starts(search, base):
+        if search.late or search.found:
+            break
         guard.progress.stage(f"guarding {name} against readers who locate persons")
         search.tried[name] = None
-        began, proposal = time.monotonic(), start.numbered()
-        over = search.over(proposal)
+        began = time.monotonic()
+        over = search.over(start)
         if not over.any():
-            search.keep(proposal, (started(name, proposal),))
-        elif not search.found:
-            _Improving(search, time.monotonic() - began).run(name, proposal, over)
+            search.keep(start, (started(name, start),))
+        else:
+            _Improving(search, time.monotonic() - began).run(name, start, over)
     if not search.found and not search.late and not guard.best_effort:
         _in_one_group(search)
+
+
+def _starts(search: Search, base: Proposal | None) -> list[tuple[str, Proposal]]:
+    """What is begun with: whatever puts the fewest persons over a limit first, roughly where full answers are slow."""
+    guard, criteria = search.guard, tuple(search.guard.criteria)
+    kept = kept_cells(guard.table, guard.past, search.drafts, criteria)
+    apart = None if kept is None else kept_cells(guard.table, guard.past, search.drafts, criteria, guard.grouped)
+    if apart is not None and kept is not None and np.array_equal(apart.group, kept.group):
+        apart = None  # there were slots for all newcomers
+    named = (("the last groups", kept), ("the last groups and newcomers of their own", apart), ("the method", base))
+    found = [(name, one.numbered()) for name, one in named if one is not None]
+    search.rough = PASSES if guard.table.rows > SMALL else 0
+    try:
+        told = [search.over(one).sum() for _, one in found if len(found) > 1 and not search.late]
+    finally:
+        search.rough, search.asked = 0, None
+    order = sorted(range(len(told)), key=told.__getitem__)
+    return [found[k] for k in order] + found[len(told) :]
 
 
 def _in_one_group(search: Search) -> None:
@@ -82,7 +108,10 @@ class _Improving:
 
     search: Search
     seconds: float  # that a full inference takes
+    moving: float = 1.0  # share of the moves that promise something which is tried first
     merging: bool = True  # whether groups that join their neighbours have not made it much worse yet
+    steering: Steering | None = None  # of the last proposal that was asked for
+    judged: set[tuple[int, bytes]] = field(default_factory=set)  # passes, and proposals by their hashes
 
     @property
     def slow(self) -> bool:
@@ -94,8 +123,9 @@ class _Improving:
         """Whether there is just time for a last full inference."""
         return time.monotonic() + LAST * self.seconds > self.search.deadline
 
-    def run(self, name: str, proposal: Proposal, over: People) -> None:
+    def run(self, name: str, start: Proposal, over: People) -> None:
         """Keep what leaves nobody over a limit, if that is found."""
+        proposal = start
         words = "{over:person|persons} would be over a limit"
         steps = [started(name, proposal), Remark.of("over", words, over=over.sum())]
         fewest, idle = over.sum(), 0
@@ -106,12 +136,45 @@ class _Improving:
                 over = self.search.over(proposal)
                 self.seconds = max(self.seconds, time.monotonic() - began)
             if not over.any():
-                self.search.keep(proposal, tuple(steps))
+                self._keep(start, proposal, steps)
                 return
             idle = 0 if over.sum() < fewest else idle + 1
             fewest = min(fewest, over.sum())
             if not self.slow or idle > IDLE or self.ending:
                 return
+
+    def _keep(self, start: Proposal, proposal: Proposal, steps: list[Remark]) -> None:
+        """Keep what leaves nobody over a limit, and the same with less taken if that is found."""
+        search, lean = self.search, not self.slow
+        search.keep(proposal, tuple(steps), lean=lean)
+        found = self._taken_back(start, proposal)
+        if found is not None and not search.over(found[0]).any():
+            search.keep(found[0], (*steps, found[1]), lean=lean)
+
+    def _taken_back(self, start: Proposal, proposal: Proposal) -> ChangedProposal | None:
+        """As many records back and as few counterfeits as leave nobody over a limit, roughly where that is slow."""
+        search, after = self.search, self.search.posterior(proposal)
+        if after is None or not proposal.price or self.ending:
+            return None
+        at = positions(self._ids, after.ids.cast(pl.String))
+        back = TakenBack.of(start, proposal, search.guard.past, np.where(at >= 0, after.largest()[at], 1.0))
+        search.rough, search.asked = PASSES << FINER if self.slow else 0, None
+        most, least, best = back.steps + 1, 0, None
+        try:
+            while most - least > 1 + back.steps // FINEST and not self.ending:
+                number = (least + most) // 2
+                tried = back.first(number)
+                if search.satisfies(tried) and not search.over(tried).any():
+                    least, best = number, tried
+                else:
+                    most = number
+        finally:
+            search.rough, search.asked = 0, None
+        if best is None:
+            return None
+        words = "took back {records:withheld record|withheld records} and {counterfeits:counterfeit|counterfeits}"
+        figures = {"records": proposal.held - best.held, "counterfeits": proposal.counterfeits - best.counterfeits}
+        return best, Remark.of("taken back", words, **figures)
 
     def _rounds(self, proposal: Proposal, over: People, steps: list[Remark], idle: int) -> Proposal:
         """The best proposal of rounds of changes, as long as they help; a round may lead a little astray.
@@ -120,20 +183,23 @@ class _Improving:
         """
         search, stale, best = self.search, idle, (over.sum(), proposal, len(steps))
         most = idle + SOON if self.slow else STALE
-        search.rough = PASSES if self.slow else 0
         try:
-            for _ in range(ROUNDS):
-                if stale and search.rough:  # who is over a limit may be so only roughly
-                    search.rough, search.asked = PASSES << min(stale, FINER), None
+            for _ in range(MANY):
+                passes = PASSES << min(stale, FINER) if self.slow else 0
+                if passes != search.rough:  # another look at the best: who is over a limit may be so only roughly
+                    search.rough, search.asked, proposal = passes, None, best[1]
                     over = search.over(proposal)
-                    if not over.any():  # it was so only roughly
-                        best = 0, proposal, len(steps)
-                        break
+                    del steps[best[2] :]
+                    best = over.sum(), proposal, len(steps)
+                proposal, over = self._moved(proposal, over, steps)
+                if over.sum() < best[0]:
+                    best = over.sum(), proposal, len(steps)
+                if not over.any():
+                    break
                 persons = over.sum()
-                search.guard.progress.stage(
-                    f"{people(persons)} {are(persons)} over a limit for readers who locate them"
-                )
-                judged = [(search.over(way[0]), *way) for way in self._ways(proposal, over, stale) if not self.ending]
+                self._tell(over)
+                ways = (way for way in self._ways(proposal, over, stale) if self._new(way[0]) and not self.ending)
+                judged = [(search.over(way[0]), *way) for way in ways]
                 self.merging &= not any(o.sum() > WORSE * persons for o, _, step in judged if step.kind == "merged")
                 helping = [one for one in judged if one[0].sum() < best[0]]
                 better = min(helping or judged, key=lambda one: one[0].sum() + PRICE * one[1].price, default=None)
@@ -153,6 +219,41 @@ class _Improving:
         del steps[best[2] :]
         return best[1]
 
+    def _new(self, proposal: Proposal) -> bool:
+        """Whether a proposal was not judged yet, as rough as it is judged now."""
+        parts = (proposal.group, proposal.counterfeit_group, proposal.counterfeit_value)
+        known = self.search.rough, sha256(b"|".join(part.tobytes() for part in parts)).digest()
+        new = known not in self.judged
+        self.judged.add(known)
+        return new
+
+    def _tell(self, over: People) -> None:
+        persons = over.sum()
+        self.search.guard.progress.stage(f"{people(persons)} {are(persons)} over a limit for readers who locate them")
+
+    def _moved(self, proposal: Proposal, over: People, steps: list[Remark]) -> tuple[Proposal, People]:
+        """Records go to other groups that they fit as long as that helps: it costs nothing."""
+        share, failed, before = self.moving, 0, proposal
+        steering = self._steering(proposal, over)
+        while steering is not None and over.any() and failed < ONCE_MORE and not self.ending:
+            found = steering.moved(share=share)
+            if found is None:
+                break
+            then = self.search.over(found)
+            ahead = self._steering(found, then) if then.sum() <= over.sum() else None
+            if ahead is not None and (then.sum(), ahead.wanted) < (over.sum(), steering.wanted):
+                proposal, over, steering, failed = found, then, ahead, 0
+                share = min(1.0, 2 * share)
+                self._tell(over)
+            else:
+                share, failed = max(LEAST, share / 4), failed + 1
+        self.moving = min(1.0, 4 * share)
+        if proposal is not before:
+            words = "moved {records:record|records} to other groups that they fit"
+            records = int((proposal.group != before.group).sum())
+            steps.append(Remark.of("moved", words, records=records))
+        return proposal, over
+
     def _ways(self, proposal: Proposal, over: People, stale: int) -> Iterator[ChangedProposal]:
         """What may be done next that withholds little; merging neighbours where it was not tried of the same yet."""
         search, hold = self.search, self.search.guard.hold_back
@@ -161,28 +262,52 @@ class _Improving:
         inside = hold and bool((search.rows_of(over) & (proposal.group >= 0)).any())
         if inside and not stale:
             found.append(search.withheld(proposal, over))
-        if after is not None:
-            found.append(self._steered(proposal, after, over, stale))
+        found.append(self._steered(proposal, over, stale))
         if after is not None and (stale or not inside):
             telling = self._telling(proposal, after, over, FEW << stale)
             if hold:
                 found.append(self._without(proposal, over, telling))
             if stale > 1:
                 found.append(self._together(proposal, telling))
+        if stale and over.sum() <= SINGLY:
+            found += self._singles(proposal, over, stale)
         if self.merging and not stale:
             found.append(search.merged(proposal, over))
         yield from (way for way in found if way is not None and not way[0].cost[0])
 
-    def _steered(self, proposal: Proposal, after: Posterior, over: People, stale: int) -> ChangedProposal | None:
-        """Counterfeits and withheld records by their influence; a part of them where all of them did not help."""
+    def _singles(self, proposal: Proposal, over: People, stale: int) -> Iterator[ChangedProposal]:
+        """One change at a time, by what they promise to the few who are left; other ones after rounds without help."""
+        steering, hold = self._aimed(proposal, over, few=True), self.search.guard.hold_back
+        if steering is None:
+            return
+        for found in steering.singles(hold_back=hold, first=(stale - 1) * TRIALS, number=TRIALS):
+            words = "changed {changed:record or counterfeit|records or counterfeits} by itself"
+            yield found, Remark.of("single", words, changed=1)
+
+    def _steering(self, proposal: Proposal, over: People) -> Steering | None:
+        """What changes of a proposal promise; None where nothing is known of what readers believe of it."""
+        known = self.steering
+        if known is None or known.proposal is not proposal or known.passes != self.search.rough:
+            self.steering = self._aimed(proposal, over)
+        return self.steering
+
+    def _aimed(self, proposal: Proposal, over: People, *, few: bool = False) -> Steering | None:
+        """The same for all who are over a limit or near it, or for the few who are over it."""
         search, guard = self.search, self.search.guard
+        after = search.posterior(proposal)
+        if after is None:
+            return None
         surer = after.ids.cast(pl.String).is_in(over.ids.filter(pl.Series(over.over)).implode()).to_numpy()
         limit = guard.policy.max_posterior or float(after.largest()[surer].min(initial=1.0))
         concerned = ~after.ids.cast(pl.String).is_in(pl.Series(sorted(search.exposed), dtype=pl.String).implode())
-        seen = after, over, concerned.to_numpy(), limit
-        found = steered(
-            search.drafts, tuple(guard.criteria), proposal, seen, hold_back=guard.hold_back, share=0.5**stale
-        )
+        aim = concerned.to_numpy() & surer if few else concerned.to_numpy()
+        seen = Seen(after, surer, aim, limit, search.rough)
+        return Steering.of(search.drafts, tuple(guard.criteria), proposal, seen)
+
+    def _steered(self, proposal: Proposal, over: People, stale: int) -> ChangedProposal | None:
+        """Counterfeits and withheld records by their influence; a part of them where all of them did not help."""
+        steering, hold = self._steering(proposal, over), self.search.guard.hold_back
+        found = None if steering is None else steering.paid(hold_back=hold, share=0.5**stale)
         if found is None:
             return None
         words = "added {counterfeits:counterfeit|counterfeits} and withheld {records:record|records}"

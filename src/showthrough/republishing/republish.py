@@ -70,8 +70,8 @@ class Choices:
     known: Mapping[str, Any] = field(default_factory=Frozen)  # what the reader knows, as `infer` takes it
 
 
-def republish(table: Table, choices: Choices, base: Callable[[], Groups], *, began: float) -> Release:
-    """The next release; ``base`` is the method that a guard starts from."""
+def republish(table: Table, choices: Choices, base: Callable[[Table], Groups], *, began: float) -> Release:
+    """The next release; ``base`` is the method that a guard starts from, for all rows or for some."""
     if table.sensitive is None or table.id is None:
         raise InputError("Re-publishing follows persons and their values: name the id and the sensitive column.")
     cells = KINDS[choices.kind].shows is Shows.CELLS
@@ -105,10 +105,11 @@ class _Making:
     choices: Choices
     publish: Callable[[Proposal], Release]
 
-    def guarded(self, base: Callable[[], Groups], began: float) -> Release:
+    def guarded(self, base: Callable[[Table], Groups], began: float) -> Release:
         """What keeps the policy, beside what the base method alone would have published."""
-        alone = _proposed(base)
-        outcome = guarded(_guard(self.table, self.past, self.choices, self.publish), alone)
+        alone = _proposed(base, self.table)
+        guard = _guard(self.table, self.past, self.choices, self.publish)
+        outcome = guarded(replace(guard, grouped=lambda some: _proposed(base, some)), alone)
         proposal, release = outcome.proposal, outcome.release
         told = [spent(proposal.counterfeits, proposal.held)]
         if alone is not None:
@@ -364,9 +365,9 @@ def _located(table: Table, past: Past, choices: Choices) -> LocatedReader:
     return LocatedReader(table, past, time.monotonic() + choices.seconds, choices.progress.silent())
 
 
-def _proposed(base: Callable[[], Groups]) -> Proposal | None:
-    """What the base method proposes; none if it cannot satisfy its criteria."""
+def _proposed(base: Callable[[Table], Groups], table: Table) -> Proposal | None:
+    """What the base method proposes for a table; none if it cannot satisfy its criteria."""
     try:
-        return Proposal(base().group.astype(np.int32))
+        return Proposal(base(table).group.astype(np.int32))
     except InputError:
         return None

@@ -211,14 +211,17 @@ class Search:
         words = "withheld {records:record|records}"
         return without(self.guard.past, proposal, rows), Remark.of("withheld", words, records=rows.sum())
 
-    def keep(self, proposal: Proposal, steps: tuple[Remark, ...]) -> None:
-        """Remember a proposal that keeps the policy, in the form that satisfies the criteria."""
+    def keep(self, proposal: Proposal, steps: tuple[Remark, ...], *, lean: bool = True) -> None:
+        """Remember a proposal that keeps the policy, in the form that satisfies the criteria.
+
+        ``lean`` tries to drop counterfeits first.
+        """
         fitted = self.fitted(proposal)
         if fitted is None:
             return
         if fitted is not proposal:
             steps = (*steps, Remark("merged", "merged groups for the criteria"))
-        fitted, dropped = self.lean(fitted)
+        fitted, dropped = self.lean(fitted) if lean else (fitted, 0)
         if dropped:
             words = "dropped {counterfeits:counterfeit|counterfeits} that no limit needs"
             steps = (*steps, Remark.of("dropped", words, counterfeits=dropped))

@@ -8,7 +8,8 @@ together, one in a group, as many as promise to be enough.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
@@ -16,13 +17,14 @@ import polars as pl
 from showthrough.inference.influence import Influence, influence
 from showthrough.inference.posterior import Posterior
 from showthrough.republishing.drafts import Drafts
-from showthrough.republishing.people import People
+from showthrough.republishing.group_judging import GroupJudging
 from showthrough.republishing.proposal import Proposal
 from showthrough.table.arrays import Flags, Ints, Reals
 from showthrough.table.codes import positions
 
 NEAR = 0.004  # how far below its limit a probability begins to count
 ENOUGH = 1.2  # times what is to be gained that the changes promise together
+_A_LITTLE = 1e-4
 _LEAST = 1e-5  # what a change has to promise
 _TRIES = 4  # choices, each without what broke a criterion before
 
@@ -33,23 +35,42 @@ class Changes:
 
     effect: Reals  # on what is over the limit: below 0 is better
     price: Ints
-    row: Ints  # the record that is withheld; −1: none
+    row: Ints  # the record that is withheld or goes elsewhere; −1: none
     group: Ints
     value: Ints  # of the counterfeit, as the past counts values; −1: none
+    target: Ints  # the group that the record goes to; −1: it is withheld, or stays
+
+    @classmethod
+    def together(cls, *parts: Changes) -> Changes:
+        """All of several."""
+        names = [own.name for own in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def where(self, flags: Flags) -> Changes:
+        """Some of them."""
+        return Changes(*(getattr(self, own.name)[flags] for own in fields(self)))
 
     def best(self, allowed: Flags, promised: float) -> Ints:
         """The best by their price, one in a group, until they promise enough."""
         worth = np.flatnonzero((self.effect < -_LEAST) & allowed)
-        worth = worth[np.argsort(self.effect[worth] / self.price[worth], kind="stable")]
-        _, first = np.unique(self.group[worth], return_index=True)
-        worth = worth[np.sort(first)]
-        reached = np.cumsum(-self.effect[worth])
-        return worth[: int(np.searchsorted(reached, promised)) + 1]
+        worth = worth[np.argsort(self.effect[worth] / np.maximum(self.price[worth], 1), kind="stable")]
+        chosen: list[int] = []
+        taken, reached = {-1}, 0.0
+        for change in worth.tolist():
+            group, target = int(self.group[change]), int(self.target[change])
+            if group in taken or (target >= 0 and target in taken):
+                continue
+            taken |= {group, target}
+            chosen.append(change)
+            reached -= float(self.effect[change])
+            if reached >= promised:
+                break
+        return np.array(chosen, dtype=np.int64)
 
     def made(self, chosen: Ints, proposal: Proposal) -> Proposal:
         """The proposal with some of the changes."""
         group, row = proposal.group.copy(), self.row[chosen]
-        group[row[row >= 0]] = -1
+        group[row[row >= 0]] = self.target[chosen[row >= 0]]
         fakes = chosen[self.value[chosen] >= 0]
         return Proposal(
             group,
@@ -59,52 +80,181 @@ class Changes:
         )
 
 
-def steered(
-    drafts: Drafts, criteria: tuple[object, ...], proposal: Proposal, seen: tuple[Posterior, People, Flags, float],
-    *, hold_back: bool, share: float,
-) -> Proposal | None:  # fmt: skip
-    """The proposal with the changes that promise most, or a share of them, as far as the criteria allow.
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What readers believe of a proposal: who is over the limit, who counts, and how rough that is."""
 
-    ``seen`` are the posterior with the proposal, who is over a limit, who counts, and the limit.
-    """
-    post, over, concerned, limit = seen
-    surer = post.ids.cast(pl.String).is_in(over.ids.filter(pl.Series(over.over)).implode()).to_numpy()
-    wanted = float((post.largest()[surer] - limit).clip(1e-4).sum())
-    changes = _weighed(drafts, proposal, post, influence(post, concerned, limit, NEAR), hold_back=hold_back)
-    allowed = np.ones(changes.effect.size, dtype=bool)
-    for _ in range(_TRIES):
-        chosen = changes.best(allowed, share * ENOUGH * wanted)
-        if not chosen.size:
-            return None
-        found = changes.made(chosen, proposal)
-        left = np.unique(np.concatenate([found.group[found.group >= 0], found.counterfeit_group]))
-        failing = left[drafts.failing(found, criteria)]  # criteria look at groups that somebody is left in
-        if not failing.size:
-            return found.inhabited()
-        allowed[chosen[np.isin(changes.group[chosen], failing)]] = False
-    return None
+    post: Posterior
+    surer: Flags  # [persons]
+    concerned: Flags  # [persons]
+    limit: float
+    passes: int
+
+    @property
+    def beyond(self) -> float:
+        """By how much persons are over the limit, all together; each by a little at least."""
+        return float((self.post.largest()[self.surer] - self.limit).clip(_A_LITTLE).sum())
 
 
-def _weighed(drafts: Drafts, proposal: Proposal, post: Posterior, seen: Influence, *, hold_back: bool) -> Changes:
+@dataclass(frozen=True, eq=False)
+class Steering:
+    """What single changes of a proposal would do; ``wanted`` is what is to be gained, from ``passes`` of an answer."""
+
+    drafts: Drafts
+    criteria: tuple[object, ...]
+    proposal: Proposal
+    post: Posterior
+    influence: Influence
+    wanted: float
+    passes: int
+
+    @classmethod
+    def of(cls, drafts: Drafts, criteria: tuple[object, ...], proposal: Proposal, seen: Seen) -> Steering:
+        """From what readers believe of the proposal."""
+        found = influence(seen.post, seen.concerned, seen.limit, NEAR)
+        return cls(drafts, criteria, proposal, seen.post, found, seen.beyond, seen.passes)
+
+    def ids(self, rows: Ints) -> pl.Series:
+        """Ids of some rows of the table, as text."""
+        table = self.drafts.table
+        return table.frame[table.id or ""].cast(pl.String).gather(rows)
+
+    def paid(self, *, hold_back: bool, share: float) -> Proposal | None:
+        """The proposal with the counterfeits and without the records that promise most, or a share of them."""
+        return self._with(_weighed(self, hold_back=hold_back), share)
+
+    def moved(self, *, share: float) -> Proposal | None:
+        """The proposal with the records in other groups that promise most there: who fits both costs nothing."""
+        return self._with(_moves(self), share)
+
+    def singles(self, *, hold_back: bool, first: int, number: int) -> Iterator[Proposal]:
+        """Proposals with one change each, the most promising first, from a number on."""
+        changes = Changes.together(_moves(self), _weighed(self, hold_back=hold_back))
+        order = np.argsort(changes.effect / np.maximum(changes.price, 1), kind="stable")
+        for change in order[changes.effect[order] < -_LEAST][first : first + number]:
+            found = changes.made(np.array([change]), self.proposal).inhabited()
+            if self.drafts.satisfies(found, self.criteria):
+                yield found
+
+    def _with(self, changes: Changes, share: float) -> Proposal | None:
+        """The proposal with the best of some changes, as far as the criteria allow."""
+        allowed = np.ones(changes.effect.size, dtype=bool)
+        for _ in range(_TRIES):
+            chosen = changes.best(allowed, share * ENOUGH * self.wanted)
+            if not chosen.size:
+                return None
+            found = changes.made(chosen, self.proposal)
+            left = np.unique(np.concatenate([found.group[found.group >= 0], found.counterfeit_group]))
+            failing = left[self.drafts.failing(found, self.criteria)]  # criteria look at groups that somebody is in
+            if not failing.size:
+                return found.inhabited()
+            broken = np.isin(changes.group[chosen], failing) | np.isin(changes.target[chosen], failing)
+            allowed[chosen[broken]] = False
+        return None
+
+
+def _weighed(steering: Steering, *, hold_back: bool) -> Changes:
     """Every counterfeit with a value that its group publishes, and every record that could be withheld."""
-    past, table = drafts.past, drafts.table
-    code = positions(past.values.cast(pl.String), post.values.cast(pl.String)).astype(np.int64)
-    back = np.full(post.values.len(), -1, dtype=np.int64)
-    back[code[code >= 0]] = np.flatnonzero(code >= 0)
-    none = np.full(seen.group.size, -1, dtype=np.int64)
-    numbers = seen.labels.cast(pl.Int64).to_numpy()[seen.group] - 1  # groups are published by their numbers, from 1 on
-    joins = (seen.joining, np.ones_like(none), none, numbers, back[seen.value])
+    proposal, seen, past = steering.proposal, steering.influence, steering.drafts.past
+    rows_of, groups = _Published.of(steering), _Groups.of(steering)
+    own = rows_of.own_value(seen.value)
+    fits = np.flatnonzero(own >= 0)
+    fits = fits[groups.stand(rows_of.group[fits], own[fits], more=1, members=0)]
+    none = np.full(fits.size, -1, dtype=np.int64)
+    joins = Changes(seen.joining[fits], np.ones_like(none), none, rows_of.group[fits], own[fits], none)
     rows = np.flatnonzero(proposal.group >= 0)
     if not hold_back or not rows.size:
-        return Changes(*joins)
-    span = post.values.len()
-    key = numbers * span + seen.value
-    order = np.argsort(key)
-    wanted = proposal.group[rows].astype(np.int64) * span + code[past.value[rows]]
-    at = order[np.searchsorted(key, wanted, sorter=order)]
-    ids = table.frame[table.id or ""].cast(pl.String).gather(rows)
-    leaving = seen.leaving[positions(ids, post.ids.cast(pl.String))] - seen.count[at]
+        return joins
     group, own = proposal.group[rows].astype(np.int64), past.value[rows].astype(np.int64)
-    alone = (leaving, np.ones_like(rows), rows, group, np.full(rows.size, -1, dtype=np.int64))
-    replaced = (leaving + seen.joining[at], np.full(rows.size, 2), rows, group, own)
-    return Changes(*(np.concatenate(parts) for parts in zip(joins, alone, replaced, strict=True)))
+    at, _ = rows_of.find(group, own)
+    leaving = seen.leaving[positions(steering.ids(rows), steering.post.ids.cast(pl.String))] - seen.count[at]
+    none, one = np.full(rows.size, -1, dtype=np.int64), np.ones(rows.size, dtype=np.int64)
+    alone = Changes(leaving, one, rows, group, none, none).where(groups.stand(group, own, more=-1, members=-1))
+    replaced = Changes(leaving + seen.joining[at], 2 * one, rows, group, own, none)
+    return Changes.together(joins, alone, replaced.where(groups.stand(group, own, more=0, members=-1)))
+
+
+def _moves(steering: Steering) -> Changes:
+    """Every record into every other group that it fits, where both groups publish its value before and after."""
+    proposal, post, seen, past = steering.proposal, steering.post, steering.influence, steering.drafts.past
+    rows_of, rows = _Published.of(steering), np.flatnonzero(proposal.group >= 0)
+    fits = post.groups_of(post.names[-1]).drop_nulls("group")
+    at_row = positions(fits["id"].cast(pl.String), steering.ids(rows)).astype(np.int64)
+    known = np.flatnonzero(at_row >= 0)
+    row, target = rows[at_row[known]], fits["group"].cast(pl.Int64).to_numpy()[known] - 1
+    group, own = proposal.group[row].astype(np.int64), past.value[row].astype(np.int64)
+    here, _ = rows_of.find(group, own)
+    there, shown = rows_of.find(target, own)
+    own_row, _ = rows_of.find(proposal.group[rows].astype(np.int64), past.value[rows].astype(np.int64))
+    many = np.bincount(own_row, minlength=seen.count.size)
+    useful = np.flatnonzero((target != group) & shown & (many[here] > 1))
+    groups, one, other, what = _Groups.of(steering), group[useful], target[useful], own[useful]
+    stand = groups.stand(one, what, more=-1, members=-1) & groups.stand(other, what, more=1, members=1)
+    useful = useful[stand]
+    effect = seen.count[there[useful]] - seen.count[here[useful]]
+    none = np.full(useful.size, -1, dtype=np.int64)
+    return Changes(effect, np.zeros_like(none), row[useful], group[useful], none, target[useful])
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """The groups of a proposal as they are published, and whether they satisfy the criteria after a single change."""
+
+    shown: Ints  # [groups, values]
+    real: Ints  # [groups] members who are no counterfeits
+    judging: GroupJudging
+
+    @classmethod
+    def of(cls, steering: Steering) -> _Groups:
+        proposal, past = steering.proposal, steering.drafts.past
+        kept = proposal.group >= 0
+        member = np.concatenate([proposal.group[kept], proposal.counterfeit_group]).astype(np.int64)
+        held = np.concatenate([past.value[kept], proposal.counterfeit_value]).astype(np.int64)
+        groups, span = int(member.max(initial=-1)) + 1, past.values.len()
+        shown = np.bincount(member * span + held, minlength=groups * span).reshape(groups, span)
+        real = np.bincount(proposal.group[kept], minlength=groups)
+        return cls(shown, real, GroupJudging(past, steering.criteria))
+
+    def stand(self, group: Ints, value: Ints, *, more: int, members: int) -> Flags:
+        """Whether each group satisfies the criteria with so many more of a value, and so many members more."""
+        kinds, kind = np.unique(group * self.shown.shape[1] + value, return_inverse=True)
+        at, value = np.divmod(kinds, self.shown.shape[1])
+        changed, real = self.shown[at], self.real[at] + members
+        changed[np.arange(kinds.size), value] += more
+        found = (real > 0) & (changed.sum(axis=1) > 0)
+        found[found] = self.judging.each(changed[found], real[found], self.shown.sum(axis=0))
+        kept: Flags = found[kind]
+        return kept
+
+
+@dataclass(frozen=True, eq=False)
+class _Published:
+    """The published rows that influence is told of, found by group and value."""
+
+    group: Ints  # [rows] as the proposal counts groups
+    span: int
+    key: Ints
+    order: Ints
+    code: Ints  # [values of the past] their places among those of the posterior
+
+    @classmethod
+    def of(cls, steering: Steering) -> _Published:
+        seen, post = steering.influence, steering.post
+        past = steering.drafts.past.values.cast(pl.String)
+        code = positions(past, post.values.cast(pl.String)).astype(np.int64)
+        group = seen.labels.cast(pl.Int64).to_numpy()[seen.group] - 1  # published by their numbers, from 1 on
+        key = group * post.values.len() + seen.value
+        return cls(group, post.values.len(), key, np.argsort(key), code)
+
+    def own_value(self, value: Ints) -> Ints:
+        """Values of the posterior as the past counts them, or −1."""
+        back = np.full(self.span, -1, dtype=np.int64)
+        back[self.code[self.code >= 0]] = np.flatnonzero(self.code >= 0)
+        found: Ints = back[value]
+        return found
+
+    def find(self, group: Ints, value: Ints) -> tuple[Ints, Flags]:
+        """The row of each group and value of the past, and whether there is one."""
+        wanted = group * self.span + self.code[value]
+        at = self.order[np.minimum(np.searchsorted(self.key, wanted, sorter=self.order), self.key.size - 1)]
+        return at, self.key[at] == wanted
