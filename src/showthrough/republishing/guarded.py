@@ -26,6 +26,7 @@ from showthrough.policy.policy import Review
 from showthrough.release.release import Release
 from showthrough.republishing.brought_under import Settling
 from showthrough.republishing.carried import Carrying
+from showthrough.republishing.front import spread
 from showthrough.republishing.guard_terms import Guard
 from showthrough.republishing.located_guard import by_location
 from showthrough.republishing.lowering import Lowering
@@ -175,13 +176,16 @@ def _holding_back(search: Search, base: Proposal | None) -> Proposal | None:
 
 
 def _nearest(search: Search) -> Guarded | None:
-    """The release with the fewest persons over a limit that withholds little, and others that cost less."""
-    front = sorted((one for one in search.front if not one[1].cost[0] and search.satisfies(one[1])), key=lambda x: x[0])
-    for k, (_, proposal) in enumerate(front):
-        one = Acceptable(proposal.inhabited(), (Remark("effort", "best effort"),), 0.0, passing=False)
+    """The release with the fewest persons over a limit that withholds little, and others that cost or lose less."""
+    guided = _guided(search.guard) if search.guard.located is None and not search.late else None
+    if guided is not None:
+        search.over(guided)
+    front = list(search.front.offered(search.satisfies))
+    for k, attempt in enumerate(front):
+        one = Acceptable(attempt.proposal.inhabited(), (Remark("effort", "best effort"),), 0.0, passing=False)
         done = _final(search, one, strict=False)
         if done is not None:
-            return replace(done, front=tuple(front[k : k + FRONT]))
+            return replace(done, front=tuple((own.persons, own.proposal) for own in spread(front[k:], FRONT)))
     return None
 
 

@@ -38,7 +38,7 @@ MANY = 100  # rounds at a time
 CYCLES = 12  # full inferences of what rounds came to
 IDLE = 3  # of these, in which nothing becomes better
 LAST = 2.0  # times what a full inference took, for another
-PRICE = 0.25  # persons over a limit that one counterfeit or withheld record more is worth
+LOST = 0.1  # persons over a limit that one lost record more is worth; a counterfeit counts as one
 WORSE = 1.5  # times as many persons over a limit: after that, neighbours are not joined any more
 ASTRAY = 2  # persons more than in the best attempt, from which rounds still go on
 STALE = 6  # rounds in which nothing becomes better, after which another start is taken
@@ -202,7 +202,9 @@ class _Improving:
                 judged = [(search.over(way[0]), *way) for way in ways]
                 self.merging &= not any(o.sum() > WORSE * persons for o, _, step in judged if step.kind == "merged")
                 helping = [one for one in judged if one[0].sum() < best[0]]
-                better = min(helping or judged, key=lambda one: one[0].sum() + PRICE * one[1].price, default=None)
+                table = search.guard.table
+                worth = [one[0].sum() + LOST * one[1].loss(table) for one in helping or judged]
+                better = (helping or judged)[int(np.argmin(worth))] if worth else None
                 stale = 0 if helping else stale + 1
                 if stale > most or (self.ending and not judged):
                     break

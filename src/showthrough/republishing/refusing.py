@@ -86,8 +86,8 @@ def cornered(before: Posterior | None, policy: Policy, ids: pl.Series) -> int:
 
 def nearest(search: Search) -> int | None:
     """How many persons a best effort would leave over a limit; None if there is none to offer."""
-    front = sorted((one for one in search.front if not one[1].cost[0]), key=lambda one: one[0])
-    return next((persons for persons, proposal in front if search.satisfies(proposal)), None)
+    best = next(search.front.offered(search.satisfies), None)
+    return None if best is None else best.persons
 
 
 def _tried(search: Search) -> str:

@@ -112,6 +112,10 @@ class _Making:
         outcome = guarded(replace(guard, grouped=lambda some: _proposed(base, some)), alone)
         proposal, release = outcome.proposal, outcome.release
         told = [spent(proposal.counterfeits, proposal.held)]
+        if proposal.cost[0]:
+            words = "These are {share:.1%} of the records, so many that this is hardly a release of the table: "
+            words += "best_effort=True shows what less would leave."
+            told.append(Remark.of("much held", words, share=proposal.held / self.table.rows))
         if alone is not None:
             here = price(self.table, self.past, proposal, kind=self.choices.kind)
             there = price(self.table, self.past, alone, kind=self.choices.kind)

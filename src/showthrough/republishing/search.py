@@ -16,6 +16,7 @@ from showthrough.errors import ContradictionError, NotConvergedError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Review
 from showthrough.republishing.drafts import Drafts
+from showthrough.republishing.front import Front
 from showthrough.republishing.guard_terms import Guard
 from showthrough.republishing.people import People, over_by_sets
 from showthrough.republishing.proposal import Proposal
@@ -66,13 +67,17 @@ class Search:
     fewest: float = np.inf
     mildest: Proposal | None = None  # with the smallest probability of anybody's likeliest value
     largest: float = np.inf
-    front: list[tuple[int, Proposal]] = field(default_factory=list)  # persons over a limit, and with which proposal
     leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over in the nearest attempt
 
     @cached_property
     def drafts(self) -> Drafts:
         """Proposals in codes."""
         return Drafts(self.guard.table, self.guard.past, self.before, self.guard.progress.silent())
+
+    @cached_property
+    def front(self) -> Front:
+        """What a best effort may offer."""
+        return Front(self.guard.table)
 
     @property
     def late(self) -> bool:
@@ -83,13 +88,6 @@ class Search:
     def most(self) -> tuple[bool, int]:
         """What a further release may cost."""
         return min((one.proposal.cost for one in self.found), default=(True, self.guard.table.rows * 99))
-
-    def remember(self, persons: int, proposal: Proposal) -> None:
-        """Keep a proposal for a best effort, unless another has fewer persons over a limit and costs no more."""
-        if any(n <= persons and one.cost <= proposal.cost for n, one in self.front):
-            return
-        worse = [k for k, (n, one) in enumerate(self.front) if persons <= n and proposal.cost <= one.cost]
-        self.front = [(persons, proposal), *(one for k, one in enumerate(self.front) if k not in worse)]
 
     def repair(self, name: str, start: Proposal, *, ways: bool = True) -> None:
         """Keep a proposal that is within the policy, or else bring it there by several ways, if asked for."""
@@ -299,7 +297,7 @@ class Search:
             if self.rough:
                 return found
             if found.any():
-                self.remember(found.sum(), proposal)
+                self.front.remember(found.sum(), proposal)
             if found.any() and found.sum() < self.fewest:
                 self.nearest, self.fewest = proposal, found.sum()
                 self.leaks = found.ids.filter(pl.Series(found.over))
