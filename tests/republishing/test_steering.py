@@ -10,7 +10,6 @@ from showthrough import FrequencyLDiversity, KAnonymity, infer
 from showthrough.errors import ContradictionError, InputError, NotConvergedError
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.located_view import _memberships
-from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal, release_of
 from showthrough.republishing.steering import Seen, Steering, _moves
 from tests.inference.test_rough import SEEDS, located
@@ -87,6 +86,6 @@ def test_every_move_that_is_weighed_keeps_the_criteria_and_no_other_is_missing()
 
 @pytest.mark.parametrize("seed", range(3))
 def test_moves_bring_persons_under_the_limit(seed):
-    history, table, past, proposal, _, made = steering(seed, 0.1, persons=1500, k=10)
+    history, table, past, _, _, made = steering(seed, 0.1, persons=1500, k=10)
     found = made.moved(share=0.25)
     assert beyond(read(history, table, past, found)[0]) < beyond(made.post)

@@ -20,6 +20,7 @@ from showthrough.inference.passes import Stretch
 from showthrough.table.arrays import Flags, Reals
 
 _SOON, _OFTEN = 200, 50  # steps before a factorisation is thought of, and between two thoughts
+_PATIENCE = 2.0  # times what a factorisation takes, after one that failed
 _PER_ENTRY = 5e-7  # seconds that a factorisation takes for each entry of the matrix
 _CG_LIMIT = 8000  # steps; begun again after fewer, the method would learn its slow directions anew each time
 _RUNAWAY = 1e6
@@ -51,6 +52,7 @@ class System:
         total = self.diagonal if self.ridge is None else self.diagonal + self.ridge
         self.inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
         self.factor: tuple[Flags, Factor] | None = None  # and the components that it is of
+        self.unfactored = False  # whether a factorisation failed here
 
     def times(self, direction: Reals) -> Reals:
         """The left side."""
@@ -110,16 +112,24 @@ class System:
     def _worth_factoring(self, count: int, began: float) -> bool:
         """Whether conjugate gradients took as long as a factorisation would; at once where one was worth it before.
 
-        Where persons fit several groups these lie near each other, and a factorisation does not fill up.
+        Where persons fit several groups these lie near each other, and a factorisation does not fill up. One that
+        failed may have met a point that is hardly solvable at all, so elsewhere another is tried, after more patience.
         """
         kernel = self.kernel
-        if kernel.factoring is not None:
-            return kernel.factoring and count == 0
-        if count < _SOON or count % _OFTEN or not kernel.problem.rows.seats or not isinstance(self.x, np.ndarray):
+        if kernel.factoring:
+            return count == 0
+        if (
+            self.unfactored
+            or count < _SOON
+            or count % _OFTEN
+            or not kernel.problem.rows.seats
+            or not isinstance(self.x, np.ndarray)
+        ):
             return False
         from showthrough.inference.factorisation import entries  # loads the library of sparse matrices
 
-        return time.monotonic() - began > _PER_ENTRY * entries(kernel.problem)
+        patience = 1.0 if kernel.factoring is None else _PATIENCE
+        return time.monotonic() - began > patience * _PER_ENTRY * entries(kernel.problem)
 
     def _finish(self, right: Reals, best: Reals, state: tuple[Reals, Reals, Flags], clock: Clock | None) -> bool:
         """Solve the components that are at work by a factorisation; says whether that is all."""
@@ -132,7 +142,7 @@ class System:
         if self.factor is None or not np.array_equal(self.factor[0], keep):
             made = factored(part, x, self.diagonal[rows], ridge, clock)
             kernel.factoring = made is not None or clock.over
-            self.factor = None if made is None else (keep, made)
+            self.factor, self.unfactored = None if made is None else (keep, made), made is None
         if self.factor is None:
             return False
         inner = Kernel(part, softness=Softness(ease=kernel.ease))

@@ -65,7 +65,7 @@ class Solution:
     newton_steps: int
     passes: int
     damping: Reals  # [rows] that of their component
-    factoring: bool | None = None  # whether a factorisation helped with the systems; None: not tried
+    factoring: bool | None = None  # whether a factorisation helped the last time that one was tried; None: not tried
 
 
 @dataclass(frozen=True)

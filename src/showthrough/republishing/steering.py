@@ -156,7 +156,7 @@ class Steering:
 def _weighed(steering: Steering, *, hold_back: bool) -> Changes:
     """Every counterfeit with a value that its group publishes, and every record that could be withheld."""
     proposal, seen, past = steering.proposal, steering.influence, steering.drafts.past
-    rows_of, groups = _Published.of(steering), _Groups.of(steering)
+    rows_of, groups = _ByRow.of(steering), _AfterOneChange.of(steering)
     own = rows_of.own_value(seen.value)
     fits = np.flatnonzero(own >= 0)
     fits = fits[groups.stand(rows_of.group[fits], own[fits], more=1, members=0)]
@@ -177,7 +177,7 @@ def _weighed(steering: Steering, *, hold_back: bool) -> Changes:
 def _moves(steering: Steering) -> Changes:
     """Every record into every other group that it fits, where both groups publish its value before and after."""
     proposal, post, seen, past = steering.proposal, steering.post, steering.influence, steering.drafts.past
-    rows_of, rows = _Published.of(steering), np.flatnonzero(proposal.group >= 0)
+    rows_of, rows = _ByRow.of(steering), np.flatnonzero(proposal.group >= 0)
     fits = post.groups_of(post.names[-1]).drop_nulls("group")
     at_row = positions(fits["id"].cast(pl.String), steering.ids(rows)).astype(np.int64)
     known = np.flatnonzero(at_row >= 0)
@@ -188,7 +188,7 @@ def _moves(steering: Steering) -> Changes:
     own_row, _ = rows_of.find(proposal.group[rows].astype(np.int64), past.value[rows].astype(np.int64))
     many = np.bincount(own_row, minlength=seen.count.size)
     useful = np.flatnonzero((target != group) & shown & (many[here] > 1))
-    groups, one, other, what = _Groups.of(steering), group[useful], target[useful], own[useful]
+    groups, one, other, what = _AfterOneChange.of(steering), group[useful], target[useful], own[useful]
     stand = groups.stand(one, what, more=-1, members=-1) & groups.stand(other, what, more=1, members=1)
     useful = useful[stand]
     effect = seen.count[there[useful]] - seen.count[here[useful]]
@@ -197,7 +197,7 @@ def _moves(steering: Steering) -> Changes:
 
 
 @dataclass(frozen=True, eq=False)
-class _Groups:
+class _AfterOneChange:
     """The groups of a proposal as they are published, and whether they satisfy the criteria after a single change."""
 
     shown: Ints  # [groups, values]
@@ -205,7 +205,7 @@ class _Groups:
     judging: GroupJudging
 
     @classmethod
-    def of(cls, steering: Steering) -> _Groups:
+    def of(cls, steering: Steering) -> _AfterOneChange:
         proposal, past = steering.proposal, steering.drafts.past
         kept = proposal.group >= 0
         member = np.concatenate([proposal.group[kept], proposal.counterfeit_group]).astype(np.int64)
@@ -228,7 +228,7 @@ class _Groups:
 
 
 @dataclass(frozen=True, eq=False)
-class _Published:
+class _ByRow:
     """The published rows that influence is told of, found by group and value."""
 
     group: Ints  # [rows] as the proposal counts groups
@@ -238,7 +238,7 @@ class _Published:
     code: Ints  # [values of the past] their places among those of the posterior
 
     @classmethod
-    def of(cls, steering: Steering) -> _Published:
+    def of(cls, steering: Steering) -> _ByRow:
         seen, post = steering.influence, steering.post
         past = steering.drafts.past.values.cast(pl.String)
         code = positions(past, post.values.cast(pl.String)).astype(np.int64)
