@@ -101,7 +101,7 @@ REQUESTS = {
     ),
     "publish": made(
         PublishRequest,
-        needed={"table": TEXT},
+        needed={"table": TEXT, "strategy": st.sampled_from(["history-guided", "m-invariance", "guarded"])},
         quasi=NAMES,
         criteria=CRITERIA,
         policy=POLICIES,
