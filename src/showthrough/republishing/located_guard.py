@@ -1,7 +1,9 @@
 """A guard against readers who locate persons by quasi-identifiers, instead of knowing everybody's group.
 
-There are two starts: the last groups with newcomers where they fit, and the groups of the method. Where one does not
-keep the policy, changes are tried round by round, and the one that leaves the fewest persons over a limit is kept: who
+There are up to three starts, nearest to the limits first: the last groups with newcomers where they fit, the same with
+newcomers in groups of their own, and the groups of the method. Where one does not
+keep the policy, records first go to other groups that they fit, which costs nothing; then changes are tried round by
+round, and the one that leaves the fewest persons over a limit is kept: who
 is over it is withheld, groups with somebody over it join their neighbours, counterfeits are added and records withheld
 where they have the most influence (`steering.py`). Who is over it although withheld has a value that others who fit the
 same earlier groups turned out not to have: a few of these are withheld or grouped together, and more where that does
