@@ -12,6 +12,9 @@ from showthrough.anonymizers.table import Shape, prepare
 from showthrough.errors import ContradictionError, InputError
 from showthrough.inference.infer import roughly
 from showthrough.inference.influence import influence, of_counts
+from showthrough.inference.nearby import nearby
+from showthrough.inference.reduce import reduce
+from showthrough.inference.rough import _Dual
 from showthrough.republishing.located_view import _memberships
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal, release_of
@@ -131,6 +134,54 @@ def overlapping(seed):
         made = Proposal(group)
         releases.append(release_of(table, past, made, kind="generalized", name=name, seed=0, parameters={}))
     return table, releases
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4])  # where nothing is impossible
+def test_the_dual_of_rough_answers_is_the_plain_one(seed):
+    """Its value, and its gradient as differences of values."""
+    table, releases = overlapping(seed)
+    solved = infer(releases, membership=_memberships(table, releases))._solved
+    p, dense = solved.problem, Dense(solved)
+    reduced = reduce(p, solved.face.alive, solved.face.rows)
+    whole, random = _Dual(reduced), np.random.default_rng(seed)
+    mu = random.normal(0, 2, reduced.rows.size)
+
+    def plain(own):
+        full = np.zeros(p.rows.size)
+        full[reduced.row_of] = own
+        weights = dense.weights(full).sum(axis=1)
+        return float(p.weight @ np.log(weights) - reduced.rows.lower @ own)
+
+    F, g = whole.at(mu)
+    moved = np.eye(mu.size) * 1e-5
+    slopes = [(plain(mu + step) - plain(mu - step)) / 2e-5 for step in moved]
+    other = random.normal(0, 2, mu.size)
+    assert F - whole.at(other)[0] == pytest.approx(plain(mu) - plain(other), abs=1e-9)
+    assert g == pytest.approx(slopes, abs=1e-6)
+
+
+def test_who_fits_a_changed_group_is_near_and_shares_add_up():
+    """Beside a loop over persons: those who fit it, then those who share a group with one of them."""
+    history, table, past, proposal = located(11, turnover=0.1, persons=150, k=6)
+    post = read(history, table, past, proposal)
+    changed = np.array([2, 5])
+    near = nearby(post, changed, np.arange(2), 2).toarray()
+    fits = [post.groups_of(name).drop_nulls("group").rows() for name in post.names]
+    of = {i: {(n, g) for n, told in enumerate(fits) for own, g, *_ in told if own == i} for i in post.ids.to_list()}
+    labels = post._solved.history.labels[-1].gather(changed).to_list()
+    touched = [{(len(fits) - 1, label)} for label in labels]
+    first = [{i for i, groups in of.items() if groups & own} for own in touched]
+    reached = [set().union(*(of[i] for i in own)) for own in first]
+    for k, i in enumerate(post.ids.to_list()):
+        for change in range(2):
+            if near[k, change] > 0:
+                assert of[i] & reached[change]
+            if i in first[change]:
+                assert near[k, change] > 0
+        assert near[k].sum() == pytest.approx(0.0) or near[k].sum() == pytest.approx(1.0)
+    alone = [k for k, i in enumerate(post.ids.to_list()) if i in first[0] and i not in first[1]]
+    assert alone
+    assert all(near[k, 0] >= near[k, 1] for k in alone)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 4])  # where nothing is impossible

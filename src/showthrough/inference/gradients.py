@@ -26,6 +26,7 @@ _CG_LIMIT = 8000  # steps; begun again after fewer, the method would learn its s
 _RUNAWAY = 1e6
 _RIDGE = 1e-9  # of the diagonal
 _VANISHED = 1e-13  # persons; rows of which less is left take part as if it were this much
+_NOTHING = 1e-200  # what is damped alone, where nobody is left at all
 _DENSE = 100  # rows of a component that is worth a dense solve
 _FLOOR = 1e-300
 
@@ -50,7 +51,7 @@ class System:
         if bend is not None:
             self.ridge = bend + (0.0 if self.ridge is None else self.ridge)
         total = self.diagonal if self.ridge is None else self.diagonal + self.ridge
-        self.inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+        self.inverse = np.divide(1.0, total, out=np.zeros_like(total), where=total > _NOTHING)
         self.factor: tuple[Flags, Factor] | None = None  # and the components that it is of
         self.unfactored = False  # whether a factorisation failed here
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from showthrough.inference.certificate import STATES, Certificate, Status
 from showthrough.inference.closing import propagate
@@ -22,18 +23,19 @@ from showthrough.inference.history import History, encode
 from showthrough.inference.kernel import Kernel
 from showthrough.inference.log import Log
 from showthrough.inference.problem import Problem
-from showthrough.inference.reduce import nothing_left, reduce
+from showthrough.inference.reduce import Reduced, nothing_left, reduce
 from showthrough.inference.run import Wanted
 from showthrough.inference.solved import Solved
 from showthrough.inference.strangers import placed
 from showthrough.register.reader import Reader
 from showthrough.release.release import Release
-from showthrough.table.arrays import Ints, Reals
+from showthrough.table.arrays import Ints, Reals, sum_by
 from showthrough.table.codes import positions
 
-_KEPT = 20  # steps that the method remembers
+_KEPT = 10  # steps that the method remembers; more cost more than they gain
 _LEAST = 1e-12
 _MET = 0.05  # a count that is met so nearly, in units of its root and divided by the passes, is met
+_OVER, _TINY = 600.0, 1e-290  # beyond the one exponentials are too large, below the other sums count as nothing
 _FARTHEST = 30.0  # a multiplier beyond it belongs to a zero; what is farther is slow to come back
 BELIEVED = STATES.index(Status.BELIEVED)  # neither proof nor bound
 
@@ -110,17 +112,57 @@ def _descended(face: Face, begin: Reals, passes: int, log: Log) -> tuple[Reals, 
     kernel = Kernel(reduced)
     mu = _scaled(kernel, begin[reduced.row_of])
     unit = 1 / np.sqrt(np.maximum(kernel.count, _LEAST))  # rows of large counts are steep
+    whole = _Dual(reduced)
 
     def dual(scaled: Reals) -> tuple[float, Reals]:
         log.progress.check()
-        here = kernel.at(scaled * unit)
-        return float(here.F.sum()), here.g * unit
+        F, g = whole.at(scaled * unit)
+        return F, g * unit
 
     limits = {"maxiter": passes, "maxfun": passes, "maxcor": _KEPT, "ftol": 0.0, "gtol": _MET / passes}
     found = minimize(dual, mu / unit, jac=True, method="L-BFGS-B", options=limits).x * unit
     x, _ = reduced.sweeps.softmax(found)
     x[reduced.rows.variables :] *= x[reduced.rows.owner[reduced.rows.variables :]]  # candidates as parts of variables
     return reduced.undo(x, problem, face.alive), reduced.undo_rows(found, problem)
+
+
+class _Dual:
+    """F and its gradient as sums over candidates, by sparse matrices: a quarter of the time that whole passes take.
+
+    Multipliers stay so near 0 here that no largest one has to be taken out of a sum of exponentials first.
+    """
+
+    def __init__(self, reduced: Reduced) -> None:
+        rows, first = reduced.rows, reduced.start[:-1]
+        self.signature, self.first, self.prior = reduced.signature, first, reduced.log_prior
+        self.count, self.weight = rows.lower.astype(np.float64), reduced.weight.astype(np.float64)
+        self.sure = [row.astype(np.int64) for row in rows.sure]
+        places = [(own.row, np.append(own.start[:-1], own.row.size)) for own in rows.seats]
+        shape = rows.variables, rows.size + 1
+        self.seats = [sparse.csr_matrix((np.ones(row.size), row, start), shape=shape) for row, start in places]
+        self.of_rows = [seats.T.tocsr() for seats in self.seats]
+
+    def at(self, mu: Reals) -> tuple[float, Reals]:
+        """Of all components together."""
+        power, size = np.append(np.exp(np.clip(mu, -_OVER, _OVER)), 1.0), mu.size + 1
+        within = [np.maximum(seats @ power, _TINY) for seats in self.seats]
+        z = np.zeros(self.signature.size) if self.prior is None else self.prior.astype(np.float64)
+        for total in within:
+            z += np.log(total)
+        extended = np.append(mu, 0.0)
+        for row in self.sure:
+            z += extended.take(row)
+        top = np.maximum.reduceat(z, self.first)
+        x = np.exp(z - top.take(self.signature))
+        total = sum_by(self.signature, x, self.first.size)
+        x *= (self.weight / total).take(self.signature)
+        F = float(self.weight @ (np.log(total) + top) - self.count @ mu)
+        expected = np.zeros(size)
+        for row in self.sure:
+            expected += sum_by(row, x, size)
+        for total, of_rows in zip(within, self.of_rows, strict=True):
+            expected += power * (of_rows @ (x / total))
+        return F, expected[:-1] - self.count
 
 
 def _scaled(kernel: Kernel, mu: Reals) -> Reals:

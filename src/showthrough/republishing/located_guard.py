@@ -31,6 +31,7 @@ from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refusing import nearest
 from showthrough.republishing.repairs import without
 from showthrough.republishing.search import SMALL, Search, started
+from showthrough.republishing.sorted_out import SortedOut
 from showthrough.republishing.steering import Seen, Steering
 from showthrough.republishing.taken_back import TakenBack
 from showthrough.table.arrays import Flags
@@ -46,8 +47,6 @@ ASTRAY = 2  # persons more than in the best attempt, from which rounds still go 
 STALE = 6  # rounds in which nothing becomes better, after which another start is taken
 SOON = 4  # of these, where they are rough: a full inference follows
 FEW = 3  # neighbours of a person at a time; twice as many after each round that did not help
-LEAST = 0.02  # share of the changes that promise something, below which no smaller one is tried
-ONCE_MORE = 2  # shares of the moves that do not help, after which none is tried
 FINEST = 50  # a part of what was taken, within which it is found out how much of it is needed
 SINGLY = 12  # persons over a limit up to which single changes are tried
 TRIALS = 12  # of those, at a time
@@ -110,7 +109,6 @@ class _Improving:
 
     search: Search
     seconds: float  # that a full inference takes
-    moving: float = 1.0  # share of the moves that promise something which is tried first
     merging: bool = True  # whether groups that join their neighbours have not made it much worse yet
     steering: Steering | None = None  # of the last proposal that was asked for
     judged: set[tuple[int, bytes]] = field(default_factory=set)  # passes, and proposals by their hashes
@@ -193,7 +191,7 @@ class _Improving:
                     over = search.over(proposal)
                     del steps[best[2] :]
                     best = over.sum(), proposal, len(steps)
-                proposal, over = self._moved(proposal, over, steps)
+                proposal, over = self._sorted(proposal, over, steps)
                 if over.sum() < best[0]:
                     best = over.sum(), proposal, len(steps)
                 if not over.any():
@@ -235,28 +233,16 @@ class _Improving:
         persons = over.sum()
         self.search.guard.progress.stage(f"{people(persons)} {are(persons)} over a limit for readers who locate them")
 
-    def _moved(self, proposal: Proposal, over: People, steps: list[Remark]) -> tuple[Proposal, People]:
-        """Records go to other groups that they fit as long as that helps: it costs nothing."""
-        share, failed, before = self.moving, 0, proposal
-        steering = self._steering(proposal, over)
-        while steering is not None and over.any() and failed < ONCE_MORE and not self.ending:
-            found = steering.moved(share=share)
-            if found is None:
-                break
-            then = self.search.over(found)
-            ahead = self._steering(found, then) if then.sum() <= over.sum() else None
-            if ahead is not None and (then.sum(), ahead.wanted) < (over.sum(), steering.wanted):
-                proposal, over, steering, failed = found, then, ahead, 0
-                share = min(1.0, 2 * share)
-                self._tell(over)
-            else:
-                share, failed = max(LEAST, share / 4), failed + 1
-        self.moving = min(1.0, 4 * share)
-        if proposal is not before:
-            words = "moved {records:record|records} to other groups that they fit"
-            records = int((proposal.group != before.group).sum())
-            steps.append(Remark.of("moved", words, records=records))
-        return proposal, over
+    def _sorted(self, proposal: Proposal, over: People, steps: list[Remark]) -> tuple[Proposal, People]:
+        """Many changes at a time, of which those stay that come out well."""
+        limit = self.search.guard.policy.max_posterior
+        sorting = SortedOut(self.search, limit, self._steering, self._telling, lambda: self.ending, self._tell)
+        found = sorting.run(proposal, over)
+        if found is proposal:
+            return proposal, over
+        words = "sorted out many small changes: {held:record|records} withheld, {counterfeits:counterfeit|counterfeits}"
+        steps.append(Remark.of("sorted", words, held=found.held, counterfeits=found.counterfeits))
+        return found, self.search.over(found)
 
     def _ways(self, proposal: Proposal, over: People, stale: int) -> Iterator[ChangedProposal]:
         """What may be done next that withholds little; merging neighbours where it was not tried of the same yet."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
@@ -135,6 +135,7 @@ class LocatedReader:
     last: tuple[tuple[Release, ...], Posterior] | None = None
     near: Posterior | None = None  # what was last read roughly
     slowest: float = 0.0  # seconds that a reading took
+    fitting: dict[int, pl.DataFrame] = field(default_factory=dict)  # (id, group) by place in the past
 
     def __call__(self, releases: Sequence[Release]) -> Posterior:
         """The posterior; an error where there is none for everybody."""
@@ -142,7 +143,7 @@ class LocatedReader:
         if self.last is None or not _same(self.last[0], asked):
             began = time.monotonic()
             seconds = max(self.least, AGAIN * self.slowest, self.end - began)
-            membership = _memberships(self.table, releases)
+            membership = self._memberships(releases)
             self.last = asked, _read(releases, membership, self.past, seconds, self.progress)
             self.slowest = max(self.slowest, time.monotonic() - began)
         return self.last[1]
@@ -152,11 +153,19 @@ class LocatedReader:
         if self.past.choice == "split":
             return None
         known, quiet = self.past.known, self.progress.silent()
-        membership = _memberships(self.table, releases)
+        membership = self._memberships(releases)
         beside = {"membership": membership, "changed": self.past.choice, "progress": quiet, **known}
         found = roughly(releases, before, self.near, passes=passes, **beside)
         self.near = found or self.near
         return found
+
+    def _memberships(self, releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
+        """Who fits where; of earlier releases that is found out once."""
+        for place, (one, other) in enumerate(zip(releases, self.past.history, strict=False)):
+            if one is other and one.roles.id is None and place not in self.fitting:
+                self.fitting[place] = _fitting(self.table, one)
+        known = {id(self.past.history[place]): found for place, found in self.fitting.items()}
+        return _memberships(self.table, releases, known)
 
 
 def _same(some: Sequence[Release], others: Sequence[Release]) -> bool:
@@ -167,10 +176,13 @@ def _same(some: Sequence[Release], others: Sequence[Release]) -> bool:
     )
 
 
-def _memberships(table: Table, releases: Sequence[Release]) -> dict[str, pl.DataFrame]:
-    """(id, group) by release, of those that name nobody: who fits where."""
-    names = names_of(releases)
-    return {n: _fitting(table, r) for n, r in zip(names, releases, strict=True) if r.roles.id is None}
+def _memberships(
+    table: Table, releases: Sequence[Release], known: Mapping[int, pl.DataFrame] | None = None
+) -> dict[str, pl.DataFrame]:
+    """(id, group) by release, of those that name nobody: who fits where; ``known`` of some, by their identity."""
+    known, unnamed = known or {}, zip(names_of(releases), releases, strict=True)
+    found = ((name, one, known.get(id(one))) for name, one in unnamed if one.roles.id is None)
+    return {name: _fitting(table, one) if fits is None else fits for name, one, fits in found}
 
 
 def _read(

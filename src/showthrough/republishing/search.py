@@ -22,6 +22,7 @@ from showthrough.republishing.people import People, over_by_sets
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.table.arrays import Flags, Ints
+from showthrough.table.codes import positions
 
 ROUNDS = 24
 SINGLY = 20  # persons over a limit up to which single changes are tried
@@ -360,6 +361,12 @@ class Search:
         if found is None:
             return guard.read(releases)
         self.beliefs = [*self.beliefs[1 - REMEMBERED :], (proposal, self.rough, found)]
+        return found
+
+    def row_of(self, ids: pl.Series) -> Ints:
+        """[ids] the record of each person in the table, or −1."""
+        table = self.guard.table
+        found: Ints = positions(ids.cast(pl.String), table.frame[table.id or ""].cast(pl.String)).astype(np.int64)
         return found
 
     def rows_of(self, over: People) -> Flags:

@@ -13,8 +13,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from showthrough.inference.influence import Influence, influence
+from showthrough.inference.nearby import nearby
 from showthrough.inference.posterior import Posterior
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.group_judging import GroupJudging
@@ -26,6 +28,7 @@ NEAR = 0.004  # how far below its limit a probability begins to count
 ENOUGH = 1.2  # times what is to be gained that the changes promise together
 _A_LITTLE = 1e-4
 _LEAST = 1e-5  # what a change has to promise
+_MANY = 1_000_000
 _TRIES = 4  # choices, each without what broke a criterion before
 
 
@@ -50,9 +53,13 @@ class Changes:
         """Some of them."""
         return Changes(*(getattr(self, own.name)[flags] for own in fields(self)))
 
-    def best(self, allowed: Flags, promised: float) -> Ints:
-        """The best by their price, one in a group, until they promise enough."""
-        worth = np.flatnonzero((self.effect < -_LEAST) & allowed)
+    def key(self, change: int) -> tuple[int, int, int, int]:
+        """What one of them is."""
+        return int(self.row[change]), int(self.group[change]), int(self.value[change]), int(self.target[change])
+
+    def best(self, allowed: Flags, promised: float, most: int) -> Ints:
+        """The best by their price, one in a group, until they promise enough or are so many."""
+        worth = np.flatnonzero(allowed)
         worth = worth[np.argsort(self.effect[worth] / np.maximum(self.price[worth], 1), kind="stable")]
         chosen: list[int] = []
         taken, reached = {-1}, 0.0
@@ -63,7 +70,7 @@ class Changes:
             taken |= {group, target}
             chosen.append(change)
             reached -= float(self.effect[change])
-            if reached >= promised:
+            if reached >= promised or len(chosen) == most:
                 break
         return np.array(chosen, dtype=np.int64)
 
@@ -119,13 +126,48 @@ class Steering:
         table = self.drafts.table
         return table.frame[table.id or ""].cast(pl.String).gather(rows)
 
+    def near(self, changes: Changes, chosen: Ints, bundle: Ints) -> sparse.csr_matrix:
+        """[persons, bundles] everybody's nearness to bundles of some changes, as shares of one."""
+        target = changes.target[chosen]
+        moved = np.flatnonzero(target >= 0)
+        group = np.concatenate([changes.group[chosen], target[moved]])
+        place = positions(pl.Series(group + 1), self.influence.labels.cast(pl.Int64)).astype(np.int64)
+        own = np.concatenate([bundle, bundle[moved]])
+        return nearby(self.post, place, own, int(bundle.max(initial=-1)) + 1)
+
     def paid(self, *, hold_back: bool, share: float) -> Proposal | None:
         """The proposal with the counterfeits and without the records that promise most, or a share of them."""
-        return self._with(_weighed(self, hold_back=hold_back), share)
+        changes = self.weighed(hold_back=hold_back)
+        chosen = self.fitting(changes, changes.effect < -_LEAST, promised=share * ENOUGH * self.wanted)
+        return changes.made(chosen, self.proposal).inhabited() if chosen.size else None
 
-    def moved(self, *, share: float) -> Proposal | None:
-        """The proposal with the records in other groups that promise most there: who fits both costs nothing."""
-        return self._with(_moves(self), share)
+    def moves(self) -> Changes:
+        """Every record into every other group that it fits, which costs nothing."""
+        return _moves(self)
+
+    def weighed(self, *, hold_back: bool) -> Changes:
+        """Every counterfeit that could be added, and every record that could be withheld."""
+        return _weighed(self, hold_back=hold_back)
+
+    def fitting(self, changes: Changes, allowed: Flags, *, promised: float = np.inf, most: int = _MANY) -> Ints:
+        """The best of some changes that satisfy the criteria together, until they promise enough or are so many."""
+        allowed = allowed.copy()
+        for _ in range(_TRIES):
+            chosen = changes.best(allowed, promised, most)
+            broken = self.broken(changes, chosen)
+            if not broken.any():
+                return chosen
+            allowed[chosen[broken]] = False
+        return np.empty(0, dtype=np.int64)
+
+    def broken(self, changes: Changes, chosen: Ints) -> Flags:
+        """[chosen] whether a change is of a group that fails a criterion after all of them."""
+        if not chosen.size:
+            return np.zeros(0, dtype=bool)
+        found = changes.made(chosen, self.proposal)
+        left = np.unique(np.concatenate([found.group[found.group >= 0], found.counterfeit_group]))
+        failing = left[self.drafts.failing(found, self.criteria)]  # criteria look at groups that somebody is in
+        return np.asarray(np.isin(changes.group[chosen], failing) | np.isin(changes.target[chosen], failing))
 
     def singles(self, *, hold_back: bool, first: int, number: int) -> Iterator[Proposal]:
         """Proposals with one change each, the most promising first, from a number on."""
@@ -135,22 +177,6 @@ class Steering:
             found = changes.made(np.array([change]), self.proposal).inhabited()
             if self.drafts.satisfies(found, self.criteria):
                 yield found
-
-    def _with(self, changes: Changes, share: float) -> Proposal | None:
-        """The proposal with the best of some changes, as far as the criteria allow."""
-        allowed = np.ones(changes.effect.size, dtype=bool)
-        for _ in range(_TRIES):
-            chosen = changes.best(allowed, share * ENOUGH * self.wanted)
-            if not chosen.size:
-                return None
-            found = changes.made(chosen, self.proposal)
-            left = np.unique(np.concatenate([found.group[found.group >= 0], found.counterfeit_group]))
-            failing = left[self.drafts.failing(found, self.criteria)]  # criteria look at groups that somebody is in
-            if not failing.size:
-                return found.inhabited()
-            broken = np.isin(changes.group[chosen], failing) | np.isin(changes.target[chosen], failing)
-            allowed[chosen[broken]] = False
-        return None
 
 
 def _weighed(steering: Steering, *, hold_back: bool) -> Changes:
