@@ -14,7 +14,7 @@ from showthrough.inference.infer import roughly
 from showthrough.inference.influence import influence, of_counts
 from showthrough.inference.nearby import nearby
 from showthrough.inference.reduce import reduce
-from showthrough.inference.rough import _Dual
+from showthrough.inference.rough import _SparseDual
 from showthrough.republishing.located_view import _memberships
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal, release_of
@@ -143,7 +143,7 @@ def test_the_dual_of_rough_answers_is_the_plain_one(seed):
     solved = infer(releases, membership=_memberships(table, releases))._solved
     p, dense = solved.problem, Dense(solved)
     reduced = reduce(p, solved.face.alive, solved.face.rows)
-    whole, random = _Dual(reduced), np.random.default_rng(seed)
+    whole, random = _SparseDual(reduced), np.random.default_rng(seed)
     mu = random.normal(0, 2, reduced.rows.size)
 
     def plain(own):

@@ -112,7 +112,7 @@ def _descended(face: Face, begin: Reals, passes: int, log: Log) -> tuple[Reals, 
     kernel = Kernel(reduced)
     mu = _scaled(kernel, begin[reduced.row_of])
     unit = 1 / np.sqrt(np.maximum(kernel.count, _LEAST))  # rows of large counts are steep
-    whole = _Dual(reduced)
+    whole = _SparseDual(reduced)
 
     def dual(scaled: Reals) -> tuple[float, Reals]:
         log.progress.check()
@@ -126,7 +126,7 @@ def _descended(face: Face, begin: Reals, passes: int, log: Log) -> tuple[Reals, 
     return reduced.undo(x, problem, face.alive), reduced.undo_rows(found, problem)
 
 
-class _Dual:
+class _SparseDual:
     """F and its gradient as sums over candidates, by sparse matrices: a quarter of the time that whole passes take.
 
     Multipliers stay so near 0 here that no largest one has to be taken out of a sum of exponentials first.

@@ -78,6 +78,8 @@ class Settling:
         back = self.readmitting.run(safe, lambda: self.search.late, np.random.default_rng(seed))
         if back.cost < safe.cost and self._settled(back):
             safe = back
+        if safe.held and not self.search.guard.hold_back:
+            return None
         words = "settled with {counterfeits:counterfeit|counterfeits} and {held:record|records} held back"
         return safe, (Remark.of("settled", words, counterfeits=safe.counterfeits, held=safe.held),)
 

@@ -22,6 +22,7 @@ from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.refill import Refill, in_proportion, solved
 from showthrough.republishing.repairs import values_of_groups
 from showthrough.republishing.standing import EVEN, Standing
+from showthrough.republishing.staying import staying
 from showthrough.republishing.strategies import by_signature
 from showthrough.table.arrays import Flags, Ints
 
@@ -48,11 +49,11 @@ class Carrying:
 
     def proposal(self) -> Proposal:
         """Old groups, then what is even together with newcomers, then those who are certain."""
-        parts = [self._old_groups()]
-        taken, s = parts[0].group >= 0, self.standing
+        old, s, held = self._old_groups(), self.standing, self._withheld()
+        parts = [old, staying(self.past, s, (old.group < 0) & ~held, self.failing)]
+        taken = (old.group >= 0) | (parts[1].group >= 0)
         new, certain = s.person < 0, s.of_rows(s.certain_person)
         loose = new | (s.of_rows(s.even_person) & ~certain)
-        held = self._withheld()
         part = self._by_support(np.flatnonzero(loose & ~taken & ~held), certain)
         made = self._eked_out(_joined([*parts, *([] if part is None else [part])]), certain)
         rest = self._by_support(np.flatnonzero(certain & (made.group < 0)), certain)

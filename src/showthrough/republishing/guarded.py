@@ -36,6 +36,7 @@ from showthrough.republishing.refusing import over_which, refused
 from showthrough.republishing.search import Acceptable, Search, started
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, guided
+from showthrough.republishing.traded import traded
 
 PLANNING = 0.3  # share of the time after which old groups go on as they are
 TURNS = 4  # starts that are settled, each by other small changes, while too much is withheld
@@ -77,10 +78,25 @@ def _searched(search: Search, base: Proposal | None) -> Guarded | None:
     else:
         by_location(search, base)
     for one in sorted(search.found, key=lambda one: one.rank):
-        done = _final(search, one)
+        done = _final(search, _closer(search, one))
         if done is not None:
             return done
     return None
+
+
+def _closer(search: Search, one: Acceptable) -> Acceptable:
+    """The same with records in each other's places, where that narrows cells and tells nobody more."""
+    guard, before = search.guard, search.before
+    if guard.located is not None or before is None or guard.past.choice == "split" or search.late:
+        return one
+    standing = Standing.of(guard.table, guard.past, before)
+    found = traded(guard.table, guard.past, standing, one.proposal, lambda: search.late)
+    loss = found.loss(guard.table)
+    if loss >= one.loss or not search.satisfies(found) or search.over(found).any():
+        return one
+    moved = int((found.group != one.proposal.group).sum())
+    words = "{records:record|records} of whom readers believe the same traded places"
+    return replace(one, proposal=found, loss=loss, steps=(*one.steps, Remark.of("traded", words, records=moved)))
 
 
 def _by_groups(search: Search, base: Proposal | None) -> None:
@@ -107,8 +123,6 @@ def _carried_on(search: Search, others: list[Proposal]) -> bool:
     limit = guard.policy.max_posterior or 1 / guard.m
     standing = Standing.of(guard.table, guard.past, before)
     lowering = Lowering(search, standing, limit)
-    if not guard.hold_back:
-        return lowering.ready and _lowered(search, lowering, others)
     settling = Settling(search, standing, limit)
     carrying = Carrying(
         guard.table,
@@ -119,6 +133,7 @@ def _carried_on(search: Search, others: list[Proposal]) -> bool:
         guard.seed,
         failing=settling.failing,
         late=lambda: time.monotonic() > search.began + guard.seconds * PLANNING,
+        thrift=guard.hold_back,
     )
     guard.progress.stage("carrying the past on")
     parted = replace(carrying, parted=True, plans={})
@@ -126,8 +141,8 @@ def _carried_on(search: Search, others: list[Proposal]) -> bool:
         believed = replace(parted, seed=guard.seed + turn).proposal() if turn else carrying.proposal()
         starts = [("what readers believe", believed), ("the last groups with counterfeits", _guided(guard))]
         for name, start in starts[: 1 if turn else None]:
-            if start is None or (search.late and search.found):
-                continue
+            if start is None or (search.late and (search.found or not guard.hold_back)):
+                continue  # with records held back there is an answer, however late
             name = f"carrying on {name}"
             search.tried[name] = None
             others = [start, *others]

@@ -25,7 +25,7 @@ from showthrough.republishing.tuning import Tuning
 from showthrough.table.arrays import Ints
 
 LARGEST = 400  # multipliers up to which Newton's matrix is inverted again and again
-STEPS = 1600  # since the price was lowered last
+STEPS = 6400  # since the price was lowered last, where too much is withheld
 STEPS_BESIDE = 200  # where there is a release that withholds little, or nothing may be held back
 STEPS_EACH, NEAR = 60, 3  # more steps for each counterfeit or record that is farther than this above the bound
 SHARE = 0.5  # of the time

@@ -19,12 +19,15 @@ import numpy.typing as npt
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.errors import InputError
+from showthrough.republishing.extents import CellShapes
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.strategies import by_signature
 from showthrough.table.arrays import Flags
 
 SWAPPED = 5000  # records among which partners are sought
+AROUND = 2000  # neighbours on each side among which partners for a group are sought
+CHOICE = 2  # of these, the nearest
 REACH = 3  # neighbours on each side for single changes
 PARTNERS = 40  # records of the same value that are looked at for each
 
@@ -64,23 +67,11 @@ def merge(
     groups = int(proposal.group.max(initial=-1)) + 1
     if groups < 2 or not leaking.size:
         return None
-    order = np.argsort(_middles(table, proposal, groups), kind="stable")
-    position = np.empty(groups, dtype=np.int64)
-    position[order] = np.arange(groups)
-    kinds = [frozenset(v) for v in values_of_groups(past, proposal)]
-    by_kind: dict[frozenset[int], list[int]] = {}
-    for g in order.tolist():
-        by_kind.setdefault(kinds[g], []).append(g)
-    rank = {g: k for same in by_kind.values() for k, g in enumerate(same)}
+    partners = _partners(table, past, proposal, leaking, alike=alike)
     target = np.arange(groups)
     used = np.zeros(groups, dtype=bool)
-    for g in leaking[np.argsort(position[leaking])].tolist():
-        if used[g]:
-            continue
-        same, k, at = by_kind[kinds[g]], rank[g], int(position[g])
-        near = [same[j] for j in (k + 1, k - 1) if 0 <= j < len(same)]
-        near += [] if alike else [int(order[j]) for j in (at + 1, at - 1) if 0 <= j < groups]
-        if not near:
+    for g, near in partners:
+        if used[g] or not near:
             continue
         partner = next((b for b in near if not used[b]), near[0])
         target[g] = target[partner]  # a partner that has joined another takes this one along
@@ -90,6 +81,26 @@ def merge(
     moved = np.where(proposal.group >= 0, target[proposal.group], -1).astype(np.int32)
     fakes = target[proposal.counterfeit_group].astype(np.int32)
     return replace(proposal, group=moved, counterfeit_group=fakes).numbered()
+
+
+def _partners(
+    table: Table, past: Past, proposal: Proposal, leaking: npt.NDArray[np.integer], *, alike: bool
+) -> list[tuple[int, list[int]]]:
+    """For each leaking group those whose cells widen least by taking it: two with the same values, two of any."""
+    inside = np.flatnonzero(proposal.group >= 0)
+    extents = CellShapes.of(table.columns).extents(inside, proposal.group[inside])
+    kinds, kind_of = values_of_groups(past, proposal), dict[frozenset[int], int]()
+    kind = np.array([kind_of.setdefault(frozenset(kinds[g]), len(kind_of)) for g in extents.number.tolist()])
+    order = np.argsort(_middles(table, proposal, len(kinds))[extents.number], kind="stable")
+    found = []
+    for place in np.flatnonzero(np.isin(extents.number[order], leaking)).tolist():
+        own = int(order[place])
+        near = order[max(0, place - AROUND) : place + AROUND + 1]
+        near = near[(near != own) & ((kind[near] == kind[own]) | (not alike))]
+        ahead = near[np.argsort(extents.joining(own, near), kind="stable")]
+        best = np.concatenate([ahead[kind[ahead] == kind[own]][:CHOICE], ahead[:CHOICE]])
+        found.append((int(extents.number[own]), extents.number[best].tolist()))
+    return found
 
 
 def moves(

@@ -35,7 +35,7 @@ FEW, MANY = 2, 32  # who tell of somebody that are withheld with it; twice as ma
 _LEAST = 1e-5
 
 Steered = Callable[[Proposal, People], Steering | None]
-Telling = Callable[[Proposal, Posterior, People, int], pl.DataFrame]
+Mates = Callable[[Proposal, Posterior, People, int], pl.DataFrame]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class SortedOut:
     search: Search
     limit: float | None  # None: the limits are on something else than what is believed
     steered: Steered
-    telling: Telling
+    telling: Mates
     ending: Callable[[], bool]
     tell: Callable[[People], None]
     refused: set[tuple[int, int, int, int]] = field(default_factory=set)
