@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 
 import numpy as np
@@ -128,13 +129,14 @@ class _Improving:
         proposal = start
         words = "{over:person|persons} would be over a limit"
         steps = [started(name, proposal), Remark.of("over", words, over=over.sum())]
-        fewest, idle = over.sum(), 0
+        fewest, idle, self.search.suspects = over.sum(), 0, pl.Series(dtype=pl.String)
         for _ in range(CYCLES):
             found = self._rounds(proposal, over, steps, idle)
             if found is not proposal:
                 proposal, began = found, time.monotonic()
                 over = self.search.over(proposal)
                 self.seconds = max(self.seconds, time.monotonic() - began)
+                self.search.suspects = over.ids.filter(pl.Series(over.over))
             if not over.any():
                 self._keep(start, proposal, steps)
                 return
@@ -236,7 +238,8 @@ class _Improving:
     def _sorted(self, proposal: Proposal, over: People, steps: list[Remark]) -> tuple[Proposal, People]:
         """Many changes at a time, of which those stay that come out well."""
         limit = self.search.guard.policy.max_posterior
-        sorting = SortedOut(self.search, limit, self._steering, self._telling, lambda: self.ending, self._tell)
+        alone = partial(self._aimed, few=True)
+        sorting = SortedOut(self.search, limit, self._steering, alone, self._telling, lambda: self.ending, self._tell)
         found = sorting.run(proposal, over)
         if found is proposal:
             return proposal, over

@@ -43,6 +43,26 @@ class People:
         return People(self.ids, self.over & ~known)
 
 
+@dataclass(frozen=True, eq=False)
+class Rough:
+    """How far probabilities may be off, and who was over a limit by the last full answer."""
+
+    off: float
+    suspects: pl.Series
+
+    def over(self, policy: Policy, post: Posterior, before: Posterior | None, exposed: set[str]) -> Flags:
+        """[persons] who is over a limit by more than that; of those who were, who may be."""
+        limit = policy.max_posterior
+        if limit is None:
+            return policy.over_limit(post, before, exposed=exposed)
+        loose, strict = (replace(policy, max_posterior=max(limit + by, 0.0)) for by in (self.off, -self.off))
+        over = loose.over_limit(post, before, exposed=exposed)
+        if self.suspects.len():
+            known = post.ids.cast(pl.String).is_in(self.suspects.implode()).to_numpy()
+            over = over | (known & strict.over_limit(post, before, exposed=exposed))
+        return over
+
+
 def over_by_sets(table: Table, past: Past, proposal: Proposal, before: Posterior | None, *, limit: float) -> People:
     """Persons of the table with fewer common values than the limit on the posterior allows."""
     rows = np.flatnonzero(proposal.group >= 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
 
@@ -18,7 +18,7 @@ from showthrough.policy.policy import Review
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.front import Front
 from showthrough.republishing.guard_terms import Guard
-from showthrough.republishing.people import People, over_by_sets
+from showthrough.republishing.people import People, Rough, over_by_sets
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.table.arrays import Flags, Ints
@@ -68,6 +68,7 @@ class Search:
     fewest: float = np.inf
     mildest: Proposal | None = None  # with the smallest probability of anybody's likeliest value
     largest: float = np.inf
+    suspects: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # over by a full answer alone
     leaks: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String))  # who was over in the nearest attempt
 
     @cached_property
@@ -323,13 +324,11 @@ class Search:
         if post is None:  # what publishes nobody is no way out
             ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
             return People(ids, kept if kept.any() else ~kept)
-        ids = post.ids.cast(pl.String)
-        policy = guard.policy
-        if self.rough and limit is not None:
-            policy = replace(policy, max_posterior=limit + ROUGHLY / self.rough)
-        over = policy.over_limit(post, before, exposed=self.exposed)
+        ids, policy = post.ids.cast(pl.String), guard.policy
         if self.rough:
-            return People(ids, over)
+            rough = Rough(ROUGHLY / self.rough, self.suspects)
+            return People(ids, rough.over(policy, post, before, self.exposed))
+        over = policy.over_limit(post, before, exposed=self.exposed)
         largest = float(np.nan_to_num(post.largest(), nan=1.0).max(initial=0.0))
         if over.any() and largest < self.largest:
             self.mildest, self.largest = proposal, largest

@@ -3,20 +3,21 @@
 A look at what readers would believe takes far longer than to weigh all single changes by their influence, so as many
 as promise something are tried together. Each moves probabilities by more than its influence says, and some of them the
 wrong way; but what it does fades with the distance. So everybody's gain or loss is shared among the changes nearby
-(`inference/nearby.py`), those that come out well are made, and the others are not tried again for a while.
+(`inference/nearby.py`), those that come out well are made, and the others are not tried again for a while. Where
+nothing helps any more, a few who are left are helped whatever it does to others; that stays if it leaves fewer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
 from showthrough.inference.posterior import Posterior
 from showthrough.republishing.people import People
-from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.proposal import MOST_HELD, Proposal
 from showthrough.republishing.search import Search
 from showthrough.republishing.steering import Changes, Steering
 from showthrough.table.arrays import Ints, Reals
@@ -30,7 +31,10 @@ MORE, FEWER = 1.6, 0.6  # times as many, where more than so large a share came o
 WELL, BADLY = 0.6, 0.25
 TOP = 0.05  # how far beyond a limit it does not matter any more by how much
 PERSON = 0.01  # what it counts besides to be beyond it at all
-PRICE = 0.001  # what a change has to gain for each record or counterfeit
+PRICE = 0.001  # what a change has to gain for each record or counterfeit, at most
+ROOM = 0.5  # share of what may be withheld that whoever is left is worth together
+KICKS = 6  # times in a row that helping a few whatever it does to others leaves as many
+HELPED, CHOICE = 6, 3  # persons who are helped so at a time, by one of so many changes, by two of twice as many, …
 FEW, MANY = 2, 32  # who tell of somebody that are withheld with it; twice as many where that does not help
 _LEAST = 1e-5
 
@@ -57,19 +61,21 @@ class Look:
 class SortedOut:
     """Rounds of changes of proposals.
 
-    ``steered`` tells what changes promise, ``telling`` (id, mate) whose records tell of persons over a limit, so many
-    of each, and ``ending`` when no time is left.
+    ``steered`` tells what changes promise to everybody, ``aimed`` to those alone who are over a limit, ``telling``
+    (id, mate) whose records tell of them, so many of each, and ``ending`` when no time is left.
     """
 
     search: Search
     limit: float | None  # None: the limits are on something else than what is believed
     steered: Steered
+    aimed: Steered
     telling: Mates
     ending: Callable[[], bool]
     tell: Callable[[People], None]
     refused: set[tuple[int, int, int, int]] = field(default_factory=set)
     number: dict[str, float] = field(default_factory=lambda: dict(FIRST))
     few: int = FEW
+    price: float = PRICE
     best: Look | None = None
 
     def run(self, proposal: Proposal, over: People) -> Proposal:
@@ -81,18 +87,48 @@ class SortedOut:
         look = self._turns(look, FREE)
         if self.search.guard.hold_back:
             self._turns(look, PAID)
+            self._kicked_on(np.random.default_rng(self.search.guard.seed))
         return self.best.proposal
+
+    def _kicked_on(self, generator: np.random.Generator) -> None:
+        """From the best again and again after a kick, until that has not helped for some times."""
+        idle = 0
+        while self.best is not None and self.best.over.any() and idle < KICKS and not self.ending():
+            before = self.best
+            look = self._kicked(before, 1 + idle, generator)
+            if look is not None:
+                self._better(look)
+                self._turns(look, PAID)
+            idle = 0 if self.best is not before else idle + 1
+
+    def _kicked(self, look: Look, many: int, generator: np.random.Generator) -> Look | None:
+        """The same after some of the best changes for each of a few persons over a limit, whatever others get of it."""
+        parts, steering = [], None
+        for person in generator.permutation(np.flatnonzero(look.over.over))[:HELPED].tolist():
+            alone = replace(look.over, over=np.arange(look.over.over.size) == person)
+            steering = self.aimed(look.proposal, alone)
+            if steering is None or self.ending():
+                return None
+            changes = steering.weighed(hold_back=True)
+            promising = np.flatnonzero(changes.effect < -_LEAST)
+            order = promising[np.argsort(changes.effect[promising], kind="stable")][: CHOICE * many]
+            drawn = generator.permutation(order)[:many]
+            parts.append(changes.where(np.isin(np.arange(changes.effect.size), drawn)))
+        if steering is None:
+            return None
+        together = Changes.together(*parts)
+        chosen = steering.fitting(together, np.ones(together.effect.size, dtype=bool))
+        return self._look(together.made(chosen, look.proposal).inhabited()) if chosen.size else None
 
     def _turns(self, look: Look, all_kinds: tuple[str, ...]) -> Look:
         """Rounds of all kinds as long as they help; then of more and more who tell of persons over a limit."""
         kinds, self.few = all_kinds, FEW
         while look.over.any() and not self.ending():
             before = look.beyond
+            self.price = self._priced(look)
             for kind in kinds:
                 look = self._round(kind, look)
-                if self.best is None or look.over.sum() < self.best.over.sum():
-                    self.best = look
-                    self.tell(look.over)
+                self._better(look)
                 if not look.over.any() or self.ending():
                     return look
             if look.beyond <= (1 - GAIN) * before:
@@ -103,6 +139,12 @@ class SortedOut:
                 kinds, self.few = ("telling",), 2 * self.few
         self.refused.clear()
         return look
+
+    def _better(self, look: Look) -> None:
+        """Remember what leaves the fewest persons over a limit."""
+        if self.best is None or look.over.sum() < self.best.over.sum():
+            self.best = look
+            self.tell(look.over)
 
     def _look(self, proposal: Proposal) -> Look | None:
         search = self.search
@@ -127,7 +169,7 @@ class SortedOut:
             return look
         at = positions(look.post.ids, tried.post.ids).astype(np.int64)
         gain = steering.near(changes, chosen, bundle).T @ (look.excess - np.where(at >= 0, tried.excess[at], 0.0))
-        well = gain > _LEAST + PRICE * np.bincount(bundle, weights=changes.price[chosen])
+        well = gain > _LEAST + self.price * np.bincount(bundle, weights=changes.price[chosen])
         if kind != "telling":
             self._learned(kind, changes, chosen[~well], float(well.mean()))
         best = tried if self._worth(tried) < self._worth(look) else look
@@ -144,9 +186,13 @@ class SortedOut:
         self.number[kind] = min(MOST, max(FEWEST, self.number[kind] * by))
         self.refused |= {changes.key(int(change)) for change in badly}
 
-    @staticmethod
-    def _worth(look: Look) -> float:
-        return look.beyond + PRICE * look.proposal.price
+    def _worth(self, look: Look) -> float:
+        return look.beyond + self.price * look.proposal.price
+
+    def _priced(self, look: Look) -> float:
+        """What a record or counterfeit has to gain: less where few persons are left and much may be withheld."""
+        left = max(1.0, MOST_HELD * look.proposal.group.size - look.proposal.held)
+        return float(min(PRICE, (TOP + PERSON) * look.over.sum() / (2 * ROOM * left)))
 
     def _chosen(self, kind: str, look: Look, steering: Steering) -> tuple[Changes, Ints, Ints]:
         """The changes of a kind, and those that are tried of them, each for itself."""
