@@ -34,6 +34,29 @@ def test_what_holding_back_takes_is_told_in_all_and_is_so():
     assert (made.suppressed, made.counterfeits) == (int(found[1]), int(found[2] or 0))
 
 
+KEPT = re.compile(
+    r"max_posterior=([\d.]+)\) \(kept with (\d+) records? held back(?: and (\d+) counterfeits?)?, GCP of the groups "
+    r"([\d.]+)(?:, counting queries off by ([\d.]+%) in the median)?\)"
+)
+
+
+@pytest.mark.parametrize("quasi", [["age", "zip"], ["age"]])
+def test_what_a_weaker_limit_takes_is_told_and_is_so(quasi):
+    columns = {"age": [1, 2, 3], "zip": ["q1", "q2", "q1"], "value": ["x", "x", "y"]}
+    table = pl.DataFrame({"id": ["zq1", "zq2", "zq3"], **columns})
+    given = {"method": "mondrian", "criteria": [FrequencyLDiversity(1)], "hold_back": False, "quasi": quasi}
+    with pytest.raises(PolicyError) as problem:
+        guard(table, [], Policy(max_posterior=0.5), **given)
+    limit, held, fakes, gcp, queries = KEPT.search(problem.value.shareable).groups()
+    made = guard(table, [], Policy(max_posterior=float(limit)), **given).made
+    assert (made.suppressed, made.counterfeits) == (int(held), int(fakes or 0))
+    (told,) = [note for note in made.notes if note.startswith("Independent release → guarded")]
+    assert f"→ {gcp};" in told
+    assert (queries is None) == (len(quasi) == 1)
+    assert queries is None or f"→ {queries} in the median" in told
+    assert not re.search(r"zq\d|q[12]\b", problem.value.shareable)
+
+
 def contradicting():
     """Two persons with x and y, then with x and z: y has nobody."""
     first = released("C1", [("a", 1, "x"), ("b", 1, "y")])

@@ -15,6 +15,7 @@ from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import are, people, were
 from showthrough.policy.policy import Policy, Review
 from showthrough.republishing.people import breaches_of, exposed_by, refusal
+from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.search import Search
 
@@ -56,9 +57,8 @@ def refused(search: Search, held: Proposal | None) -> PolicyError:
                 f"Earlier releases leave {stuck} of them exactly at the limit with every value that is left to "
                 f"{'it' if stuck == 1 else 'them'}: whatever tells anything about such a person puts it over the limit."
             )
-    limits = _weaker(search)
     ways = [] if held is None else [f"hold_back=True (with {_price(held)})"]
-    ways += [f"policy=Policy({', '.join(f'{name}={limit:g}' for name, limit in limits.items())})"] if limits else []
+    ways += _weaker(search)
     near = nearest(search)
     if ways:
         parts.append(f"This would do: {', or '.join(ways)}.")
@@ -125,8 +125,17 @@ def _reviewed(search: Search, policy: Policy, post: Posterior, exposed: set[str]
     return policy.review(post, search.before, exposed=exposed)
 
 
-def _weaker(search: Search) -> dict[str, float]:
-    """The limits on what is believed that the mildest attempt keeps, or the nearest, if it keeps everything else."""
+def _lost(search: Search, attempt: Proposal) -> str:
+    """What readers lose by an attempt."""
+    guard = search.guard
+    return price(guard.table, guard.past, attempt, kind=guard.kind).lost
+
+
+def _weaker(search: Search) -> list[str]:
+    """The limits on what is believed that the mildest attempt keeps, or the nearest, if it keeps everything else.
+
+    They are said with what that attempt takes; none where neither does.
+    """
     attempts = [search.mildest, *([search.nearest] if search.nearest is not search.mildest else [])]
     for attempt in attempts:
         if attempt is None or not search.satisfies(attempt):
@@ -134,8 +143,9 @@ def _weaker(search: Search) -> dict[str, float]:
         post = search.posterior(attempt)
         found = {} if post is None else _kept(search, post)
         if found:
-            return found
-    return {}
+            limits = ", ".join(f"{name}={limit:g}" for name, limit in found.items())
+            return [f"policy=Policy({limits}) (kept with {_price(attempt)}, {_lost(search, attempt)})"]
+    return []
 
 
 def _kept(search: Search, post: Posterior) -> dict[str, float]:
