@@ -70,6 +70,23 @@ def told_limit(err, words):
     return re.search(rf"--max-posterior (\S+) {words}", said)[1]
 
 
+def test_the_least_limit_that_the_past_keeps_is_an_option(home):
+    table = pl.read_csv("t1.csv")
+    often = pl.col("value") == table["value"][0]
+    old = pl.concat([table.filter(often).head(2), table.filter(~often).head(1)])  # one group: two thirds have a value
+    old.select("id", "value", group=pl.lit(1)).write_csv("old.csv")
+    command = ["publish", "t1.csv", *GUARD, "--history", "old.csv", "--group", "group", "-o", "R1"]
+    done = run(*command)
+    assert (done.code, done.out) == (2, "")
+    least = told_limit(done.err, "is the least limit that earlier releases keep for everybody. --accept-exposed")
+    assert least == "0.667"
+    assert "zq-" not in done.err
+    done = run(*command, "--max-posterior", "0.666")
+    assert "--max-posterior 0.667 is the least limit" in " ".join(done.err.split())
+    done = run(*command, "--max-posterior", least)
+    assert done.code == 0, done.err
+
+
 def test_a_weaker_limit_is_told_as_an_option_with_what_it_takes(home):
     table = pl.DataFrame({"id": ["zq-1", "zq-2", "zq-3"], "age": [1, 2, 3], "zip": ["z"] * 3})
     table.with_columns(value=pl.Series(["zv1", "zv1", "zv2"])).write_csv("t.csv")
