@@ -1,6 +1,7 @@
 """``showthrough publish`` beside a history: what it prints, writes, refuses and leaves alone."""
 
 import hashlib
+import re
 
 import polars as pl
 import pytest
@@ -60,6 +61,44 @@ def test_exposed_persons_are_named_to_internal_eyes_only(home):
     assert "zq-" not in done.out
     done = run(*command, "--accept-exposed", "--seconds", "5", "--audience", "internal", "--overwrite")
     assert "Exposed: zq-" in done.out
+
+
+def told_limit(err, words):
+    """The weaker limit that a refusal names as an option."""
+    said = " ".join(err.split())
+    assert "olicy" not in said.replace("keeps the policy", ""), said
+    return re.search(rf"--max-posterior (\S+) {words}", said)[1]
+
+
+def test_the_least_limit_that_the_past_keeps_is_an_option(home):
+    table = pl.read_csv("t1.csv")
+    often = pl.col("value") == table["value"][0]
+    old = pl.concat([table.filter(often).head(2), table.filter(~often).head(1)])  # one group: two thirds have a value
+    old.select("id", "value", group=pl.lit(1)).write_csv("old.csv")
+    command = ["publish", "t1.csv", *GUARD, "--history", "old.csv", "--group", "group", "-o", "R1"]
+    done = run(*command)
+    assert (done.code, done.out) == (2, "")
+    least = told_limit(done.err, "is the least limit that earlier releases keep for everybody. --accept-exposed")
+    assert least == "0.667"
+    assert "zq-" not in done.err
+    done = run(*command, "--max-posterior", "0.666")
+    assert "--max-posterior 0.667 is the least limit" in " ".join(done.err.split())
+    done = run(*command, "--max-posterior", least)
+    assert done.code == 0, done.err
+
+
+def test_a_weaker_limit_is_told_as_an_option_with_what_it_takes(home):
+    table = pl.DataFrame({"id": ["zq-1", "zq-2", "zq-3"], "age": [1, 2, 3], "zip": ["z"] * 3})
+    table.with_columns(value=pl.Series(["zv1", "zv1", "zv2"])).write_csv("t.csv")
+    guard = ["--strategy", "guarded", "--max-posterior", "0.5", "--method", "mondrian", "--frequency-l", "1"]
+    done = run("publish", "t.csv", *ROLES, *guard, "-o", "R1")
+    assert (done.code, done.out) == (2, "")
+    assert "This would do: --hold-back (with 1 record held back), or --max-posterior" in " ".join(done.err.split())
+    limit = told_limit(done.err, r"\(kept with 0 records held back, GCP of the groups [\d.]+, counting queries off by")
+    assert not re.search(r"zq-|zv\d", done.err)
+    done = run("publish", "t.csv", *ROLES, *guard, "--max-posterior", limit, "-o", "R1")
+    assert done.code == 0, done.err
+    assert "records withheld 0 → 0" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("kind", ["bucketized", "generalized"])

@@ -39,6 +39,7 @@ class Guard:
     policy: Policy
     m: int
     publish: Publish
+    kind: str  # of release
     seed: int
     seconds: float
     criteria: Sequence[Any] = ()

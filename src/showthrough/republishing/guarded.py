@@ -21,7 +21,6 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import SLACK
-from showthrough.policy.phrases import people
 from showthrough.policy.policy import Review
 from showthrough.release.release import Release
 from showthrough.republishing.brought_under import Settling
@@ -30,9 +29,9 @@ from showthrough.republishing.front import spread
 from showthrough.republishing.guard_terms import Guard
 from showthrough.republishing.located_guard import by_location
 from showthrough.republishing.lowering import Lowering
-from showthrough.republishing.people import exposed_by, refusal
+from showthrough.republishing.people import exposed_by
 from showthrough.republishing.proposal import Proposal
-from showthrough.republishing.refusing import over_which, refused
+from showthrough.republishing.refusing import exposing, refused
 from showthrough.republishing.search import Acceptable, Search, started
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, guided
@@ -227,13 +226,7 @@ def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
     """Whom the history alone puts over a limit: nothing can be undone for them."""
     ids = exposed_by(before, guard.policy)
     if before is not None and ids and guard.exposed == "refuse":
-        breaches = replace(guard.policy, max_gain=None).review(before).breaches
-        raise refusal(
-            f"Earlier releases already put {people(len(ids))} over a limit{over_which(guard.policy, breaches)}; no new "
-            'release can undo that. exposed="accept" publishes for all others.',
-            breaches,
-            parameters=("exposed",),
-        )
+        raise exposing(before, guard.policy, ids)
     return ids
 
 

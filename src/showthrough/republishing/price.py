@@ -29,6 +29,12 @@ class Price:
     counterfeits: int
     withheld: int
 
+    @property
+    def lost(self) -> str:
+        """What readers lose, in the words of a note, where nothing stands beside it."""
+        queries = "" if self.query_error is None else f", counting queries off by {self.query_error:.1%} in the median"
+        return f"GCP of the groups {self.gcp:.4f}{queries}"
+
     def beside(self, other: Price) -> Remark:
         """What a guarded release costs, after what an independent one (``other``) would have."""
         told = ["GCP of the groups {gcp_before:.4f} → {gcp:.4f}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Collection
 from dataclasses import replace
 
 import polars as pl
@@ -14,7 +15,9 @@ from showthrough.numerals import number_of
 from showthrough.policy.judging import SLACK
 from showthrough.policy.phrases import are, people, were
 from showthrough.policy.policy import Policy, Review
+from showthrough.republishing.figures import certain
 from showthrough.republishing.people import breaches_of, exposed_by, refusal
+from showthrough.republishing.price import price
 from showthrough.republishing.proposal import Proposal
 from showthrough.republishing.search import Search
 
@@ -56,9 +59,8 @@ def refused(search: Search, held: Proposal | None) -> PolicyError:
                 f"Earlier releases leave {stuck} of them exactly at the limit with every value that is left to "
                 f"{'it' if stuck == 1 else 'them'}: whatever tells anything about such a person puts it over the limit."
             )
-    limits = _weaker(search)
     ways = [] if held is None else [f"hold_back=True (with {_price(held)})"]
-    ways += [f"policy=Policy({', '.join(f'{name}={limit:g}' for name, limit in limits.items())})"] if limits else []
+    ways += _weaker(search)
     near = nearest(search)
     if ways:
         parts.append(f"This would do: {', or '.join(ways)}.")
@@ -71,6 +73,41 @@ def refused(search: Search, held: Proposal | None) -> PolicyError:
         parts.append(f"best_effort=True publishes with {people(near)} over a limit at most.")
     frame = search.last.breaches if search.last is not None else breaches_of(leaks)
     return refusal(" ".join(parts), frame, ("hold_back", "policy", "best_effort"))
+
+
+def exposing(before: Posterior, policy: Policy, ids: Collection[str]) -> PolicyError:
+    """Why nothing is published beside a past that puts somebody over a limit."""
+    breaches = replace(policy, max_gain=None).review(before).breaches
+    told = [
+        f"Earlier releases already put {people(len(ids))} over a limit{over_which(policy, breaches)}; no new release "
+        "can undo that.",
+        *_least(before, policy, breaches),
+        'exposed="accept" publishes for all others.',
+    ]
+    return refusal(" ".join(told), breaches, ("exposed", "policy"))
+
+
+def _least(before: Posterior, policy: Policy, breaches: pl.DataFrame) -> list[str]:
+    """The least limit on what is believed that nobody exceeds by the past alone, or why there is none below 1.
+
+    Nothing is named where another limit, such as one on proximity, is exceeded too: it would still be.
+    """
+    if policy.max_posterior is None:
+        return []
+    known = pl.col("id").is_in(pl.Series(sorted(certain(before)), dtype=pl.String).implode())
+    sure = breaches.filter(known | (pl.col("limit") == "certain"))["id"].n_unique()
+    if sure:
+        return [f"{people(sure)} {are(sure)} certain by them, so no limit below 1 is kept for everybody."]
+    least = _at_least(float(breaches["figure"].max() or 1.0))  # type: ignore[arg-type]
+    if (breaches["limit"] != "max_posterior").any() or least >= 1:
+        return []
+    return [f"policy=Policy(max_posterior={least:g}) is the least limit that earlier releases keep for everybody."]
+
+
+def _at_least(figure: float) -> float:
+    """The least limit in steps that a figure is within, or is at, as policies judge it."""
+    steps = int(figure * _STEPS)
+    return (steps if figure <= steps / _STEPS + SLACK else steps + 1) / _STEPS
 
 
 def cornered(before: Posterior | None, policy: Policy, ids: pl.Series) -> int:
@@ -125,8 +162,17 @@ def _reviewed(search: Search, policy: Policy, post: Posterior, exposed: set[str]
     return policy.review(post, search.before, exposed=exposed)
 
 
-def _weaker(search: Search) -> dict[str, float]:
-    """The limits on what is believed that the mildest attempt keeps, or the nearest, if it keeps everything else."""
+def _lost(search: Search, attempt: Proposal) -> str:
+    """What readers lose by an attempt."""
+    guard = search.guard
+    return price(guard.table, guard.past, attempt, kind=guard.kind).lost
+
+
+def _weaker(search: Search) -> list[str]:
+    """The limits on what is believed that the mildest attempt keeps, or the nearest, if it keeps everything else.
+
+    They are said with what that attempt takes; none where neither does.
+    """
     attempts = [search.mildest, *([search.nearest] if search.nearest is not search.mildest else [])]
     for attempt in attempts:
         if attempt is None or not search.satisfies(attempt):
@@ -134,8 +180,9 @@ def _weaker(search: Search) -> dict[str, float]:
         post = search.posterior(attempt)
         found = {} if post is None else _kept(search, post)
         if found:
-            return found
-    return {}
+            limits = ", ".join(f"{name}={limit:g}" for name, limit in found.items())
+            return [f"policy=Policy({limits}) (kept with {_price(attempt)}, {_lost(search, attempt)})"]
+    return []
 
 
 def _kept(search: Search, post: Posterior) -> dict[str, float]:
@@ -150,6 +197,7 @@ def _kept(search: Search, post: Posterior) -> dict[str, float]:
         for name in ("max_posterior", "max_gain"):
             figures = review.breaches.filter(pl.col("limit") == name)["figure"]
             if figures.len():
+                # rounded up with all of the slack left: a release infers its own figures, which may lie a bar higher
                 found[name] = math.ceil(float(figures.max() or 1.0) * _STEPS - SLACK) / _STEPS  # type: ignore[arg-type]
         if found == before:
             break

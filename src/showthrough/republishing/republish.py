@@ -353,6 +353,7 @@ def _guard(table: Table, past: Past, choices: Choices, publish: Callable[[Propos
         policy,
         m,
         publish,
+        choices.kind,
         choices.seed,
         choices.seconds,
         criteria=choices.criteria,
