@@ -101,7 +101,8 @@ class Settling:
         over = search.guard.policy.over_limit(post, search.before, exposed=search.exposed)
         best, values = post.best(), search.guard.past.values
         p = best["p"].fill_null(1.0).to_numpy()
-        search.front.remember(int(over.sum()), proposal)
+        if search.guard.hold_back or not proposal.held:
+            search.front.remember(int(over.sum()), proposal)
         return Leak(
             np.where(over, np.maximum(p - self.limit, 1e-6), 0.0),
             positions(best["value"].cast(values.dtype), values).astype(np.int64),

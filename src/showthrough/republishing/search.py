@@ -296,7 +296,7 @@ class Search:
             self.guard.progress.check()
             found = self._over(proposal)
             self.asked = proposal, found
-            if self.rough:
+            if self.rough or (proposal.held and not self.guard.hold_back):
                 return found
             if found.any():
                 self.front.remember(found.sum(), proposal)
@@ -330,7 +330,7 @@ class Search:
             return People(ids, rough.over(policy, post, before, self.exposed))
         over = policy.over_limit(post, before, exposed=self.exposed)
         largest = float(np.nan_to_num(post.largest(), nan=1.0).max(initial=0.0))
-        if over.any() and largest < self.largest:
+        if over.any() and largest < self.largest and (guard.hold_back or not proposal.held):
             self.mildest, self.largest = proposal, largest
         if not over.any() and guard.policy.integral != "no":
             left = max(1.0, min(guard.policy.seconds, self.deadline - time.monotonic()))
