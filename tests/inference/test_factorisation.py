@@ -104,3 +104,37 @@ def test_a_matrix_that_fills_up_has_no_factor(monkeypatch, problems):
     assert factorisation.factored(*given, Clock()) is None
     monkeypatch.undo()
     assert factorisation.factored(*given, Clock()) is not None
+
+
+def test_a_system_that_its_factor_does_not_solve_takes_few_steps_more(monkeypatch, problems):
+    """As close to a face that is not proven yet: conjugate gradients went on for thousands of passes there."""
+    problem, mu = max(problems, key=lambda one: one[0].rows.size)
+    made = factorisation.factored
+
+    class Useless:
+        def solve(self, right):
+            return 0.0 * right
+
+    monkeypatch.setattr(factorisation, "factored", lambda *given: made(*given) and Useless())
+    monkeypatch.setattr(gradients, "_AFTER", 3)
+    kernel = Kernel(problem)
+    x = kernel.at(mu).x
+    kernel.factoring = True
+    system = System(kernel, x, kernel.diagonal(x))
+    right = system.times(np.random.default_rng(0).normal(size=mu.size))
+    passes = kernel.passes
+    system.solve(right, relative=np.full(problem.components, 1e-13), clock=Clock())
+    assert system.factor is not None
+    assert kernel.passes - passes <= 1 + gradients._AFTER + gradients._DENSE
+
+
+def test_when_a_factorisation_is_tried_is_counted_and_not_timed(monkeypatch, problems):
+    problem, mu = max(problems, key=lambda one: one[0].rows.size)
+    kernel = Kernel(problem)
+    x = kernel.at(mu).x
+    system = System(kernel, x, kernel.diagonal(x))
+    monkeypatch.setattr(gradients, "_SOON", 50)
+    monkeypatch.setattr(gradients, "_PER_ENTRY", 100 * problem.rows.terms / factorisation.entries(problem))
+    assert [count for count in range(0, 300, 25) if system._worth_factoring(count)] == [100, 150, 200, 250]
+    system.unfactored = True
+    assert not system._worth_factoring(200)

@@ -118,3 +118,35 @@ def test_programs_alone_prove_the_same_zeros_one_argument_at_a_time(history, mon
     assert found.certificate.status == expected.certificate.status == "exact"
     assert np.array_equal(found._solved.face.alive, expected._solved.face.alive)
     assert found._solved.x == pytest.approx(expected._solved.x, abs=1e-9)
+
+
+
+def test_where_systems_are_hard_several_guesses_of_what_falls_are_tried(monkeypatch):
+    """The one that proves most counts: a guess that takes something possible for a zero may prove nothing."""
+    histories, tried = [releases(dense_history(seed)) for seed in range(12)], []
+    made = recession._projected
+    expected = [infer(rels)._solved.face.alive for rels in histories]
+
+    def watched(problem, falling, flat, clock, *, more_than):
+        tried.append(int(falling.sum()))
+        return None if len(tried) % 4 == 1 else made(problem, falling, flat, clock, more_than=more_than)
+
+    monkeypatch.setattr(recession, "_projected", watched)
+    monkeypatch.setattr(recession, "_roundings", lambda *_: ())
+    monkeypatch.setattr(recession, "_by_programs", lambda *_: ())
+    monkeypatch.setattr(closing, "filled_releases", lambda _face: [])
+    monkeypatch.setattr(solving, "take_crowded", lambda *_: False)
+    prove, zeros = recession.prove, {False: 0, True: 0}
+
+    def both(problem, mass, d, clock=None, programs=None, *, hard=False):
+        for way in zeros:
+            tried.clear()
+            found = prove(problem, mass, d, clock, programs, hard=way)
+            assert len(tried) <= (1 + len(recession._GUESSES) if way else 1)
+            zeros[way] += found.zeros.size
+        return found
+
+    monkeypatch.setattr(recession, "prove", both)
+    found = [infer(rels)._solved.face.alive for rels in histories]
+    assert zeros[False] == 0 < zeros[True]
+    assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))

@@ -25,6 +25,7 @@ _LONGER = (4.0, 16.0, 64.0)
 _ROUNDING = 1e-14  # of a probability
 CLOSED = 2e-11  # nats in a component; a tenth of what is exact
 ENOUGH = 1e-6  # nats in a component; half of what is certified
+CERTIFIED = 1.9e-6
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Corrected:
     good: Flags  # [k] whether this is the answer
     gap: Reals  # [k] nats
     possible: Flags  # [terms] small ones that were found to be possible, now or before
+
+    @property
+    def certified(self) -> bool:
+        """Whether it meets the counts, and is as near as a certificate asks for."""
+        return bool(self.met.all() and (self.gap <= CERTIFIED).all())
 
     def better_than(self, other: Corrected | None, gain: float = 1.0) -> bool:
         """Whether it meets the counts where another one does not, or leaves at most so much of its gap."""

@@ -5,7 +5,6 @@ Where they take long a factorisation helps them (`factorisation`), and small com
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,8 @@ from showthrough.table.arrays import Flags, Reals
 
 _SOON, _OFTEN = 200, 50  # steps before a factorisation is thought of, and between two thoughts
 _PATIENCE = 2.0  # times what a factorisation takes, after one that failed
-_PER_ENTRY = 5e-7  # seconds that a factorisation takes for each entry of the matrix
+_PER_ENTRY = 10.0  # terms that are passed over in the time that a factorisation takes for an entry of the matrix
+_AFTER = 400  # steps after a factorisation that did not solve the system: what it left they hardly ever do
 _CG_LIMIT = 8000  # steps; begun again after fewer, the method would learn its slow directions anew each time
 _RUNAWAY = 1e6
 _RIDGE = 1e-9  # of the diagonal
@@ -88,12 +88,14 @@ class System:
             direction[own] *= stretch.on_rows(beta)
             direction[own] += z[own]
 
-        began = time.monotonic()
-        for count in range(min(2 * int(kernel.component_rows.max()) + 20, _CG_LIMIT)):
-            if not active.any() or (clock is not None and clock.over):
+        most = min(2 * int(kernel.component_rows.max()) + 20, _CG_LIMIT)
+        for count in range(most):
+            if not active.any() or count == most or (clock is not None and clock.over):
                 break
-            if self._worth_factoring(count, began) and self._finish(right, best, (least, goal, active), clock):
-                break
+            if self._worth_factoring(count):
+                if self._finish(right, best, (least, goal, active), clock):
+                    break
+                most = most if self.factor is None else min(most, count + _AFTER)
             Hd = self.times(direction)
             curvature = kernel.inner(direction, Hd)
             active &= curvature > 0
@@ -110,9 +112,10 @@ class System:
             _solve_densely(kernel, self.x, right, best, inverse, int(component))
         return best
 
-    def _worth_factoring(self, count: int, began: float) -> bool:
+    def _worth_factoring(self, count: int) -> bool:
         """Whether conjugate gradients took as long as a factorisation would; at once where one was worth it before.
 
+        That is counted, not timed: the way to an answer, and whether there is one, do not depend on the machine.
         Where persons fit several groups these lie near each other, and a factorisation does not fill up. One that
         failed may have met a point that is hardly solvable at all, so elsewhere another is tried, after more patience.
         """
@@ -130,7 +133,7 @@ class System:
         from showthrough.inference.factorisation import entries  # loads the library of sparse matrices
 
         patience = 1.0 if kernel.factoring is None else _PATIENCE
-        return time.monotonic() - began > patience * _PER_ENTRY * entries(kernel.problem)
+        return count * kernel.problem.rows.terms >= patience * _PER_ENTRY * entries(kernel.problem)
 
     def _finish(self, right: Reals, best: Reals, state: tuple[Reals, Reals, Flags], clock: Clock | None) -> bool:
         """Solve the components that are at work by a factorisation; says whether that is all."""

@@ -24,6 +24,7 @@ from showthrough.inference.reduce import Reduced
 from showthrough.table.arrays import Flags, Ints, Reals, sum_by
 
 FALLING = 0.3  # drop per step from which a small variable is suspected
+_GUESSES = (0.5, 0.1, 0.75)  # the same where systems are hard to solve: what falls at all falls by 1 near the end
 SMALL = 0.05
 _STILL = 0.02  # rows that move less take no part
 _UNCLEAR = 0.05  # drop per step of what neither falls nor stays
@@ -44,8 +45,19 @@ class Found:
     zeros: Ints
 
 
-def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None, programs: Clock | None = None) -> Found:
-    """Turn a Newton direction into proven zeros; programs for single clusters have a clock of their own."""
+def prove(
+    problem: Reduced,
+    mass: Reals,
+    d: Reals,
+    clock: Clock | None = None,
+    programs: Clock | None = None,
+    *,
+    hard: bool = False,
+) -> Found:
+    """Turn a Newton direction into proven zeros; programs for single clusters have a clock of their own.
+
+    Where systems are ``hard`` to solve, several guesses of what falls are worth their time.
+    """
     clock = clock or Clock()
     programs = programs or clock
     flat = without_group_constants(problem, d)
@@ -59,6 +71,9 @@ def prove(problem: Reduced, mass: Reals, d: Reals, clock: Clock | None = None, p
     unclear = int(((drops > _UNCLEAR) & ~falling).sum())
     if found.open.any() and unclear <= max(_FEW, _HARDLY_ANY * problem.rows.terms):
         better = _projected(problem, falling, flat, clock, more_than=int(found.zeros.sum()))
+        for least in _GUESSES if hard and (better is None or better.open.any()) else ():
+            more_than = int((found if better is None else better).zeros.sum())
+            better = _projected(problem, (drops > least) & (mass < SMALL), flat, clock, more_than=more_than) or better
         if better is not None:
             return better.found()
     for candidate in _by_programs(patch, np.flatnonzero(found.open), asked, programs):

@@ -34,6 +34,8 @@ _FEW_VARIABLES = 100_000  # up to here looking for islands with a closed form co
 _LITTLE = 2000  # variables
 _GAIN = 0.5  # of the gap that is left: a correction that leaves more is the last
 _ASTRAY = 30  # Newton steps without a find before asking anew which ends of ranges are reached
+_ANOTHER = 2.0  # times what it took to come to an answer again, that have to be left to try for a better one
+_SLOWLY, _STUCK = 0.02, 4  # of what is doubtful, proven from answer to answer; so often is enough where systems are hard
 _PROGRAMS = 6.0  # seconds for programs that make proofs of directions
 
 
@@ -128,6 +130,8 @@ class _Bursts:
         self.best: Corrected | None = None  # of the problem at work
         self.gaining = True  # whether the last correction came clearly nearer
         self.possible: Flags | None = None  # [terms of it] small ones of which that is known
+        self.answered = time.monotonic()  # when there was an answer last
+        self.doubts, self.stuck = 0, 0  # how much of it was doubtful; answers in a row with hardly less of that
 
     def run(self, reduced: Reduced, start: Reals | None) -> tuple[Reduced, Corrected]:
         """Gives what is left as a problem of its own, and its answer; begins with what is left now."""
@@ -141,7 +145,7 @@ class _Bursts:
                 patience = _PATIENCE if reduced.rows.terms <= _QUICK else _LONG_PATIENCE
                 if ready.all() or self.spent > patience or self.clock.over:
                     corrected = doubted = self._correct(reduced, solution.mu)
-                    if self.clock.over:
+                    if self.clock.over or self._last_word(corrected):
                         return reduced, self.best or corrected
                     falling = corrected.direction
                     if not corrected.good.all() and self.spent <= patience and not solution.converged.all():
@@ -166,6 +170,15 @@ class _Bursts:
                 else:
                     self.spent += max(1, solution.newton_steps)
                     burst = min(2 * burst, _LONGEST)
+
+    def _last_word(self, corrected: Corrected) -> bool:
+        """Whether this is certified, and one with fewer doubts would take more time than is left, or than it is worth."""
+        now, doubts = time.monotonic(), int(corrected.doubtful.sum())
+        took, self.answered = now - self.answered, now
+        self.stuck = self.stuck + 1 if doubts > (1 - _SLOWLY) * self.doubts > 0 else 0
+        self.doubts = doubts
+        late = self.clock.left() < _ANOTHER * took
+        return corrected.certified and (late or (bool(self.factoring) and self.stuck >= _STUCK))
 
     def _burst(self, reduced: Reduced, steps: int) -> newton.Solution:
         if self.astray and not reduced.rows.exact:
@@ -231,7 +244,8 @@ class _Bursts:
         x, _ = reduced.sweeps.softmax(mu)
         programs = self.clock.at_most(self.programs)
         began = time.monotonic()
-        found = recession.prove(reduced, reduced.sweeps.mass(x), direction, self.clock, programs)
+        mass, hard = reduced.sweeps.mass(x), bool(self.factoring)
+        found = recession.prove(reduced, mass, direction, self.clock, programs, hard=hard)
         self.programs = max(0.0, self.programs - (time.monotonic() - began))
         self.waited, self.fruitless = 0, 0 if found.zeros.size else self.fruitless + 1
         return self._exclude(reduced, found)
