@@ -214,6 +214,25 @@ def test_a_requirement_out_of_reach_names_the_value_and_what_would_do():
         make(table, "full-domain", [st.FrequencyLDiversity(2)], suppression_limit=9)
 
 
+@pytest.mark.parametrize("method", ["mondrian", "mondrian-relaxed", "local-recoding", "full-domain"])
+@pytest.mark.parametrize(
+    ("criterion", "weaker"),
+    [
+        (st.DistinctLDiversity(3), "Lower distinct l-diversity to 2"),
+        (st.EntropyLDiversity(3), "Lower entropy l-diversity to 1.842"),
+        (st.FrequencyLDiversity(3), "Lower frequency l-diversity to 1.428"),
+    ],
+)
+def test_where_values_are_too_few_no_limit_of_suppressed_rows_is_asked_for(method, criterion, weaker):
+    table = small(age=list(range(10))).with_columns(ill=pl.Series(["flu"] * 7 + ["gout"] * 3))
+    for limit in (1, 5, 9, 0.4):
+        with refusing(InputError, match="already the whole table as one group fails it") as refused:
+            make(table, method, [criterion], suppression_limit=limit)
+        assert weaker in refused.value.internal
+        assert "leave out" not in refused.value.internal
+        assert "raise the limit" not in refused.value.internal
+
+
 def test_words_that_are_unknown():
     table = small(age=[1, 2, 3, 4])
     with pytest.raises(InputError, match=r"one of mondrian, .* not 'magic'"):

@@ -74,6 +74,34 @@ def test_who_cannot_be_found_is_asked_for():
     assert done.code == 2
 
 
+def test_a_past_whose_rows_nobody_of_the_register_fits_is_told():
+    cells = pl.read_csv("cells.csv")
+    cells.with_columns(age=pl.col("age") + 0.5).write_csv("centroids.csv")  # no record: nobody is that old
+    done = publish("--history", "centroids.csv", "--register", "people.csv", "-o", "R")
+    assert done.code == 4
+    said = " ".join(done.out.split())
+    assert "32 rows of centroids fit nobody of the register, and count as persons whom it does not know" in said
+    done = publish("--history", "cells.csv", "--register", "people.csv", "-o", "S")
+    assert "nobody of the register" not in " ".join(done.out.split())
+
+
+def test_a_table_of_counts_is_not_taken_for_records():
+    old = pl.read_csv("old.csv")
+    counts = old.group_by("zip", "value", maintain_order=True).len("n")
+    counts.write_csv("counts.csv")
+    done = publish("--history", "counts.csv", "--register", "people.csv", "-o", "R")
+    assert (done.code, done.out) == (2, "")
+    assert "counts.csv looks like a table of counts (column 'n')" in " ".join(done.err.split())
+    assert not Path("R").exists()
+    made = ["release", "make", "counts.csv", "--sensitive", "value", "--quasi", "zip", "--count", "n", "-o", "counts"]
+    assert run(*made).code == 0
+    done = publish("--history", "counts", "--register", "people.csv", "-o", "R")
+    assert done.code in (0, 4), done.err
+    numbered = pl.read_csv("cells.csv").with_row_index("row")  # one per record
+    numbered.write_csv("numbered.csv")
+    assert publish("--history", "numbered.csv", "--register", "people.csv", "-o", "S").code == 0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

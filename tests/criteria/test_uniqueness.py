@@ -145,3 +145,6 @@ def test_in_a_risk():
     assert "are unique (" in str(found)
     with pytest.raises(InputError, match="sampling"):
         risk(pl.DataFrame({"zip": ["1"]}), sampling_fraction=0)
+    for slip in (1e-300, 1e-12):
+        with pytest.raises(InputError, match="means a population of more than"):
+            risk(pl.DataFrame({"zip": ["1", "2", "3"]}), sampling_fraction=slip)

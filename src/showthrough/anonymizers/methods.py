@@ -133,13 +133,26 @@ def _mondrian(table: Table, criteria: Sequence[Any], options: Options, *, relaxe
     remarks = (Remark("tight ranges", "Ranges are tight: their ends are values of real persons."),) if tight else ()
     if options.objective == "loss":
         return _tight(people, first, remarks)
-    best, value = aimed_cuts(
+    climbs = [_aimed(people, wanted, (first, limit), options, relaxed)]
+    if limit:
+        with suppress(InputError):  # a limit may be needed; where it is not, it has to win something
+            whole_table = in_parts(people.columns, wanted, 0, _cutter(replace(options, objective="loss"), relaxed))
+            climbs.append(_aimed(people, wanted, (whole_table, 0), options, relaxed))
+    best, value = min(climbs, key=lambda one: one[1])
+    return _tight(people, best, (*remarks, _reached(options.objective, value)))
+
+
+def _aimed(
+    people: Population, wanted: Requirement, start: tuple[Codes, int], options: Options, relaxed: bool
+) -> tuple[Codes, float]:
+    """The groups that the climb finds from a start, with at most so many rows suppressed; and what they cost."""
+    first, limit = start
+    return aimed_cuts(
         first,
         lambda factors: in_parts(people.columns, wanted, limit, _cutter(options, relaxed, factors)),
-        lambda group: grouping_cost(people.columns, group, options.objective, table.rows),
+        lambda group: grouping_cost(people.columns, group, options.objective, people.table.rows),
         len(people.columns),
     )
-    return _tight(people, best, (*remarks, _reached(options.objective, value)))
 
 
 def _cutter(options: Options, relaxed: bool, factors: Reals | None = None) -> Recoder:

@@ -22,7 +22,8 @@ def out_of_reach(
     """Why no grouping of a table with these counts of values can satisfy the criteria; None if one may.
 
     Every criterion here is monotone: what fails for the table as one group fails for some group of any grouping.
-    ``spare`` rows may be left out; then it is only said where so few are known not to do. ``of`` names the column.
+    ``spare`` rows may be left out; then it is only said where so few, or any number of them, are known not to do.
+    ``of`` names the column.
     """
     whole = _one_group(count, values)
     failing = next((c for c in criteria if not c.met(c.level(whole))[0]), None)
@@ -31,7 +32,7 @@ def out_of_reach(
     rows, top = int(count.sum()), int(count.argmax())
     level = float(failing.level(whole)[0])
     fewest = _fewest_rows(failing, count, values, top) if failing.needs_values else None
-    if spare and (fewest is None or fewest <= spare):
+    if spare and (fewest is None or fewest <= spare) and not _whoever_is_left_out(failing, count, values):
         return None
     asked = f"{failing} of {of}" if of else str(failing)
     found = (
@@ -54,6 +55,14 @@ def _one_group(count: Ints, values: pl.Series) -> GroupCounts:
     there = np.flatnonzero(count)
     ends = np.array([0, there.size], dtype=np.int64)
     return GroupCounts(ends, there.astype(np.int32), count[there].astype(np.int64), count, values)
+
+
+def _whoever_is_left_out(criterion: Any, count: Ints, values: pl.Series) -> bool:
+    """Whether a criterion on values fails although all values there are were equally frequent, once each or often."""
+    if not criterion.needs_values:
+        return False
+    even = ((count > 0) * often for often in (1, int(count.sum())))
+    return not any(criterion.met(criterion.level(_one_group(one, values)))[0] for one in even)
 
 
 def _weaker(criterion: Any, level: float) -> list[str]:

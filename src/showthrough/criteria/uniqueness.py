@@ -25,11 +25,14 @@ import numpy as np
 
 from showthrough.criteria.criterion import text
 from showthrough.criteria.parameters import number
+from showthrough.errors import ParameterError
 from showthrough.numerals import many, number_of
 from showthrough.table.arrays import Ints, Reals
 
 FEW = 0.1
 """The sampling fraction up to which Dankar's rule takes Pitman's model."""
+MANY = 1e12
+"""Persons of a population beyond which the models are not asked: a fraction that small is a slip."""
 SURE = 0.95
 """Probability with which the estimated k of k-map holds for all groups."""
 
@@ -70,6 +73,12 @@ def estimated(size: Ints, sampling_fraction: float) -> Estimated:
     number("The risk", "sampling_fraction", sampling_fraction, least=0, most=1, above=0)
     sizes, often = np.unique(size, return_counts=True)
     records = int(size.sum())
+    if records > MANY * sampling_fraction:
+        raise ParameterError(
+            f"So small a sampling fraction means a population of more than {MANY:.0e} persons: give the "
+            "share of the population that the records are.",
+            parameters=("sampling_fraction",),
+        )
     people = max(records, round(records / sampling_fraction))
     groups: float | None = None  # of the population, as far as a model says
     if people == records:  # the sample is the population

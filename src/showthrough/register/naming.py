@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
@@ -13,22 +15,31 @@ from showthrough.release.release import Release
 from showthrough.table.ragged import owners
 
 
-def named(release: Release, name: str, register: Register | None) -> tuple[Release, int]:
-    """The release with a link to the persons of a register who fit one of its groups; and how many fit several.
+@dataclass(frozen=True)
+class Untied:
+    """How many persons of a register fit ``several`` groups of a release, and how many rows ``nobody`` of it fits."""
+
+    several: int = 0
+    nobody: int = 0
+
+
+def named(release: Release, name: str, register: Register | None) -> tuple[Release, Untied]:
+    """The release with a link to the persons of a register who fit one of its groups; and who is left out.
 
     A release with ids, with a private link or of noisy counts stays as it is. Whom the register knows to be absent is
     in no group. Who fits several groups, or shares one with more persons than it has members, is tied to none: those
     seats are somebody's whom nobody knows.
     """
     if release.roles.id is not None or release.link is not None or release.noise is not None:
-        return release, 0
+        return release, Untied()
     if register is None:
         raise ReleaseError(
             f"{name} publishes no ids and has no private link beside it: name a register (register=), or give the "
             "folder that it was published with.",
             parameters=("register",),
         )
-    found = locate(release, name, register).candidates
+    located = locate(release, name, register)
+    found = located.candidates
     fits = np.diff(found.start)
     if name in register.presence:
         fits = np.where(register.presence[name].fill_null(True).to_numpy(), fits, 0)
@@ -41,4 +52,5 @@ def named(release: Release, name: str, register: Register | None) -> tuple[Relea
     others = np.repeat(np.arange(members.size), members - np.where(room, crowd, 0))
     ids = [*register.ids.gather(person).cast(pl.String), *(f"{name}, unnamed {k + 1}" for k in range(others.size))]
     link = pl.DataFrame({"id": ids, "group": release.labels.gather(np.concatenate([group, others]))})
-    return release.with_link(link), int((fits > 1).sum() + crowd[~room].sum())
+    nobody = 0 if located.unfilled is None else located.unfilled.rows
+    return release.with_link(link), Untied(int((fits > 1).sum() + crowd[~room].sum()), nobody)

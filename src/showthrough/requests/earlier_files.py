@@ -11,10 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from showthrough.errors import ChangedValueError, FieldError, InputError
 from showthrough.register.history_file import HistoryEntries, files_of, read_history
 from showthrough.register.locating import names_of
-from showthrough.register.naming import named
+from showthrough.register.naming import Untied, named
 from showthrough.register.register import Register, read_register
 from showthrough.release.release import Release
 from showthrough.table.files import read_table
@@ -59,21 +61,19 @@ class PastFiles:
 
     def load(
         self, remembered: Sequence[Release] | None = None, *, named_persons: bool = True
-    ) -> tuple[list[Release], dict[str, int]]:
-        """The releases with everybody's group, and how many persons fit several groups of which of them.
+    ) -> tuple[list[Release], dict[str, Untied]]:
+        """The releases with everybody's group, and whom a register leaves out of which of them.
 
         ``remembered`` releases of a ledger stand instead of files; noise needs nobody's group (``named_persons``).
         """
         releases, register = self._read() if remembered is None else (list(remembered), self.people())
         if not named_persons:
             return releases, {}
-        found, unsure = [], {}
+        found, untied = [], {}
         for name, release in zip(names_of(releases), releases, strict=True):
-            tied, several = named(release, name, register)
+            tied, untied[name] = named(release, name, register)
             found.append(tied)
-            if several:
-                unsure[name] = several
-        return found, unsure
+        return found, untied
 
     def _read(self) -> tuple[list[Release], Register | None]:
         told = self.history_file
@@ -109,7 +109,8 @@ class PastFiles:
         """A folder knows its columns; a plain file has those of the table that it has."""
         if os.path.isdir(path) or not os.path.exists(path):
             return {"file": path}
-        columns = read_table(path, encoding=self.encoding).columns
+        table = read_table(path, encoding=self.encoding)
+        columns = table.columns
         roles = {"id": self.id, "group": self.group}
         own: dict[str, object] = {
             role: column for role, column in roles.items() if column is not None and column in columns
@@ -125,9 +126,33 @@ class PastFiles:
         if "id" in own and self.group is not None and "group" not in own:
             raise FieldError("group", f"names the column of groups, and {path} has no column {self.group!r}.")
         if "id" not in own:
-            own["quasi"] = _shown(columns, self.quasi, (self.sensitive, self.group))
+            shown = _shown(columns, self.quasi, (self.sensitive, self.group))
+            own["quasi"] = shown
+            if "group" not in own:
+                _refuse_counts(path, table, [*shown, *([] if self.sensitive is None else [self.sensitive])])
         return {"file": path, **own}
 
 
 def _shown(columns: Sequence[str], quasi: Sequence[str] | None, others: Sequence[str | None]) -> list[str]:
     return [c for c in columns if (c in quasi if quasi is not None else c not in others)]
+
+
+def _refuse_counts(path: str, table: pl.DataFrame, shown: Sequence[str]) -> None:
+    """Rows that are all different beside a column of whole numbers are counts, not records."""
+    column = next((c for c in table.columns if c not in shown and _counts(table[c])), None)
+    if column is not None and shown and table.select(shown).is_unique().all():
+        raise InputError(
+            f"{path} looks like a table of counts (column {column!r}), which the columns of the table do not tell: "
+            "make a folder of it with showthrough release make, or name it in a history file (.toml), either with the "
+            "column of counts. If it has one row per record, leave that column out.",
+            parameters=("history",),
+        )
+
+
+def _counts(column: pl.Series) -> bool:
+    """Whether all entries are whole numbers, some more than 1, that do not just number the rows."""
+    found = column.cast(pl.Int64, strict=False)
+    if found.null_count() or bool((found < 0).any()) or not bool((found > 1).any()):
+        return False
+    ordered = found.sort()
+    return bool((ordered.diff().drop_nulls() != 1).any())

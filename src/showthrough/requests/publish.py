@@ -25,6 +25,7 @@ from showthrough.policy.policy import Policy
 from showthrough.policy.rules import Rules
 from showthrough.policy.rules_file import read_policy
 from showthrough.progress import Progress
+from showthrough.register.naming import Untied
 from showthrough.release import folder as folders
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
@@ -249,14 +250,14 @@ def run_publish(
     with Unit() as unit, contextlib.ExitStack() as stack:
         home = None if request.folder is None else folders.reserve(unit, request.folder, overwrite=request.overwrite)
         ledger = None if request.ledger is None else stack.enter_context(request.ledger.open(waiting))
-        table, arguments, unsure = read_all(request, tell, ledger)
+        table, arguments, untied = read_all(request, tell, ledger)
         known_ones = {release.fingerprint() for release in arguments["history"]}
         arguments["history"] += [one for one in _replaced(request) if one.fingerprint() not in known_ones]
         known = known_from(request.knowledge, request.prior)
         guard = {"strategy": request.strategy, "policy": request.policy, **known}
         with request.past.doubting_the_register():
             release = anonymize(table, **guard, progress=tell, **arguments)
-        release = _told_unsure(release, unsure)
+        release = _told_untied(release, untied)
         folder, made = None if request.folder is None else Path(request.folder), Origin.now(_told_of(request))
         result = PublishResult(request, release, folder, made)
         if request.folder is None or home is None:
@@ -312,12 +313,17 @@ def _published(
     return result
 
 
-def _told_unsure(release: Release, unsure: Mapping[str, int]) -> Release:
-    """The release with a word on persons whose group in an earlier release the register leaves open."""
-    words = (
+def _told_untied(release: Release, untied: Mapping[str, Untied]) -> Release:
+    """The release with a word on whom the register leaves out of an earlier release."""
+    several = (
         "{persons:person|persons} of the register fit several groups of {release}: what it tells of them is left out."
     )
-    more = [Remark.of("several groups", words, persons=n, release=name) for name, n in unsure.items()]
+    nobody = (
+        "{rows:row|rows} of {release} fit nobody of the register, and count as persons whom it does not know: "
+        "a dry run of an audit with the register shows how the cells were understood."
+    )
+    more = [Remark.of("several groups", several, persons=u.several, release=n) for n, u in untied.items() if u.several]
+    more += [Remark.of("nobody fits", nobody, rows=u.nobody, release=n) for n, u in untied.items() if u.nobody]
     return replace(release, made=replace(release.made, remarks=(*release.made.remarks, *more))) if more else release
 
 
@@ -349,13 +355,13 @@ def _refuse_replacing_history(request: PublishRequest) -> None:
 
 def read_all(
     request: PublishRequest, tell: Progress, ledger: Ledger | None
-) -> tuple[pl.DataFrame, dict[str, Any], dict[str, int]]:
-    """The table, what `anonymize` is called with, and how many persons fit several groups of which earlier release."""
+) -> tuple[pl.DataFrame, dict[str, Any], dict[str, Untied]]:
+    """The table, what `anonymize` is called with, and whom a register leaves out of which earlier release."""
     tell.stage("reading")
     table = read_table(request.table, encoding=request.encoding)
     remembered = None if ledger is None else _remembered(ledger, table, request.id)
-    history, unsure = request.past.load(remembered, named_persons=request.method != DP_COUNTS)
-    return table, {**request.arguments(), "history": history}, unsure
+    history, untied = request.past.load(remembered, named_persons=request.method != DP_COUNTS)
+    return table, {**request.arguments(), "history": history}, untied
 
 
 def _remembered(ledger: Ledger, table: pl.DataFrame, id: str | None) -> list[Release]:
