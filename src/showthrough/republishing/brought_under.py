@@ -14,6 +14,8 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
+from showthrough.republishing.filled import cheapest, filled
+from showthrough.republishing.kept_cells import all_back
 from showthrough.republishing.nudging import Change, Kin, Leak, Nudging, applied, helped
 from showthrough.republishing.people import People
 from showthrough.republishing.proposal import Proposal
@@ -59,7 +61,7 @@ class Settling:
 
     def failing(self, proposal: Proposal) -> Flags:
         """[groups] where a criterion does not hold."""
-        return self.search.drafts.failing(proposal, self.search.guard.criteria)
+        return self.search.failing(proposal)
 
     def run(self, start: Proposal, turn: int = 0) -> tuple[Proposal, tuple[Remark, ...]] | None:
         """The proposal in a form that keeps criteria and policy, and what was done; None if nothing is left of it.
@@ -101,7 +103,8 @@ class Settling:
         over = search.guard.policy.over_limit(post, search.before, exposed=search.exposed)
         best, values = post.best(), search.guard.past.values
         p = best["p"].fill_null(1.0).to_numpy()
-        search.front.remember(int(over.sum()), proposal)
+        if search.allowed(proposal):
+            search.front.remember(int(over.sum()), proposal)
         return Leak(
             np.where(over, np.maximum(p - self.limit, 1e-6), 0.0),
             positions(best["value"].cast(values.dtype), values).astype(np.int64),
@@ -140,9 +143,9 @@ class Settling:
             return made, after
         return proposal, leak
 
-    def _merged(self, proposal: Proposal) -> Proposal:
-        """Groups that fail a criterion joined with their neighbours, as far as that goes."""
-        guard = self.search.guard
+    def _merged(self, start: Proposal) -> Proposal:
+        """Groups that fail a criterion joined with their neighbours, or with counterfeits where that does not help."""
+        guard, proposal = self.search.guard, start
         for _ in range(MERGES):
             if not (proposal.group >= 0).any():
                 break
@@ -151,7 +154,10 @@ class Settling:
             if joined is None:
                 break
             proposal = joined
-        return proposal
+        if not (proposal.group >= 0).any() or not self.failing(proposal).any():
+            return proposal
+        starts = (proposal, start, all_back(guard.table, start))
+        return cheapest([proposal, *(filled(guard.past, one, self.failing) for one in starts)], self.failing)
 
     def _withheld(self, proposal: Proposal) -> Proposal | None:
         """Withhold the groups of those over a limit and of their neighbours, farther and farther, and what fails."""

@@ -1,0 +1,54 @@
+"""Counterfeits that criteria need: where joining groups does not make them diverse, values that are rare there do.
+
+A table in which one value is too frequent for a criterion has no grouping that satisfies it. With values of nobody
+beside the frequent one it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from showthrough.republishing.past import Past
+from showthrough.republishing.proposal import Proposal
+from showthrough.table.arrays import Flags, Ints
+
+ROUNDS = 100
+_PART = 25  # one counterfeit at a time for so many records of a group
+
+
+def filled(past: Past, proposal: Proposal, failing: Callable[[Proposal], Flags]) -> Proposal:
+    """Groups that fail a criterion take in counterfeits of what is rarest in them, until none fails, if that helps."""
+    found = proposal.numbered()
+    for _ in range(ROUNDS):
+        groups = np.flatnonzero(failing(found)) if (found.group >= 0).any() else np.empty(0, dtype=np.int64)
+        if not groups.size:
+            return found
+        group, value = _rarest(past, found, groups)
+        found = Proposal(
+            found.group,
+            np.concatenate([found.counterfeit_group, group]).astype(np.int32),
+            np.concatenate([found.counterfeit_value, value]).astype(np.int32),
+            found.remarks,
+        )
+    return proposal
+
+
+def cheapest(proposals: list[Proposal], failing: Callable[[Proposal], Flags]) -> Proposal:
+    """The one with the fewest failing groups; of these the cheapest, and the first of equals."""
+    return min(proposals, key=lambda one: (int(failing(one).sum()), one.cost))
+
+
+def _rarest(past: Past, proposal: Proposal, groups: Ints) -> tuple[Ints, Ints]:
+    """Groups, and values that they show least often, the more frequent of the table first; a few in a large group."""
+    span, kept = past.values.len(), proposal.group >= 0
+    group = np.concatenate([proposal.group[kept], proposal.counterfeit_group]).astype(np.int64)
+    value = np.concatenate([past.value[kept], proposal.counterfeit_value])
+    shown = np.bincount(group * span + value, minlength=(int(group.max(initial=0)) + 1) * span).reshape(-1, span)[
+        groups
+    ]
+    frequent = np.argsort(-np.bincount(past.value, minlength=span), kind="stable")
+    order = frequent[np.argsort(shown[:, frequent], axis=1, kind="stable")]
+    few = np.clip(shown.sum(axis=1) // _PART, 1, max(span // 2, 1))
+    return np.repeat(groups, few), order[np.arange(span) < few[:, None]]
