@@ -7,7 +7,7 @@ import pytest
 from showthrough import FrequencyLDiversity, KAnonymity, MUniqueness, Policy, anonymize, infer
 from showthrough.anonymizers.table import Shape, prepare
 from showthrough.republishing.drafts import Drafts
-from showthrough.republishing.filled import cheapest, filled
+from showthrough.republishing.filled import cheapest, filled, thinned
 from showthrough.republishing.kept_cells import all_back
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
@@ -81,6 +81,21 @@ def test_counterfeits_are_of_what_is_rarest_in_a_group():
     assert found.counterfeit_group.tolist() == [0, 0]
     assert sorted(past.values.gather(found.counterfeit_value)) == ["HIV", "gout"]
     assert cheapest([Proposal(group), found], failing) is found
+
+
+def test_what_is_most_frequent_is_withheld_before_counterfeits_are_added():
+    past = Past.of(ready(), [])
+    drafts = Drafts(ready(), past, None)
+
+    def failing(one):
+        return drafts.failing(one, [FrequencyLDiversity(3)])
+
+    whole = Proposal(np.zeros(20, dtype=np.int32))
+    one, several = (thinned(past, whole, failing, most) for most in (1, 2))
+    held = [sorted(past.values.gather(past.value[p.group < 0])) for p in (one, several)]
+    assert held[0] in (["flu"], ["cold"])
+    assert held[1] == ["cold", "flu"]
+    assert [filled(past, p, failing).price for p in (whole, one, several)] == [4, 6, 5]
 
 
 def test_what_counterfeits_do_not_help_is_left_as_it_is():

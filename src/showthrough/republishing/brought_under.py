@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
-from showthrough.republishing.filled import cheapest, filled
+from showthrough.republishing.filled import cheapest, filled, thinned
 from showthrough.republishing.kept_cells import all_back
 from showthrough.republishing.nudging import Change, Kin, Leak, Nudging, applied, helped
 from showthrough.republishing.people import People
-from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.proposal import MOST_HELD, Proposal
 from showthrough.republishing.readmitting import Readmitting
 from showthrough.republishing.repairs import merge
 from showthrough.republishing.search import Search
@@ -156,7 +156,10 @@ class Settling:
             proposal = joined
         if not (proposal.group >= 0).any() or not self.failing(proposal).any():
             return proposal
-        starts = (proposal, start, all_back(guard.table, start))
+        starts = [proposal, start, *(all_back(guard.table, one) for one in (proposal, start))]
+        if guard.hold_back:
+            most = int(MOST_HELD * guard.table.rows)
+            starts += [thinned(guard.past, one, self.failing, most) for one in starts]
         return cheapest([proposal, *(filled(guard.past, one, self.failing) for one in starts)], self.failing)
 
     def _withheld(self, proposal: Proposal) -> Proposal | None:

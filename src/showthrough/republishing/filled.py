@@ -7,6 +7,7 @@ beside the frequent one it has.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,6 +36,26 @@ def filled(past: Past, proposal: Proposal, failing: Callable[[Proposal], Flags])
     return proposal
 
 
+def thinned(past: Past, proposal: Proposal, failing: Callable[[Proposal], Flags], most: int) -> Proposal:
+    """Groups that fail a criterion without records of what is most frequent in them, until ``most`` are withheld.
+
+    A record less spares several counterfeits.
+    """
+    found = proposal.inhabited()
+    while found.held < most:
+        groups = np.flatnonzero(failing(found))[: most - found.held]
+        values = _shown(past, found)[groups].argmax(axis=1)
+        pairs = zip(groups.tolist(), values.tolist(), strict=True)
+        rows = [np.flatnonzero((found.group == g) & (past.value == v))[:1] for g, v in pairs]
+        out = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+        if not out.size:
+            break
+        group = found.group.copy()
+        group[out] = -1
+        found = replace(found, group=group).inhabited()
+    return found
+
+
 def cheapest(proposals: list[Proposal], failing: Callable[[Proposal], Flags]) -> Proposal:
     """The one with the fewest failing groups; of these the cheapest, and the first of equals."""
     return min(proposals, key=lambda one: (int(failing(one).sum()), one.cost))
@@ -42,13 +63,18 @@ def cheapest(proposals: list[Proposal], failing: Callable[[Proposal], Flags]) ->
 
 def _rarest(past: Past, proposal: Proposal, groups: Ints) -> tuple[Ints, Ints]:
     """Groups, and values that they show least often, the more frequent of the table first; a few in a large group."""
-    span, kept = past.values.len(), proposal.group >= 0
-    group = np.concatenate([proposal.group[kept], proposal.counterfeit_group]).astype(np.int64)
-    value = np.concatenate([past.value[kept], proposal.counterfeit_value])
-    shown = np.bincount(group * span + value, minlength=(int(group.max(initial=0)) + 1) * span).reshape(-1, span)[
-        groups
-    ]
+    span, shown = past.values.len(), _shown(past, proposal)[groups]
     frequent = np.argsort(-np.bincount(past.value, minlength=span), kind="stable")
     order = frequent[np.argsort(shown[:, frequent], axis=1, kind="stable")]
     few = np.clip(shown.sum(axis=1) // _PART, 1, max(span // 2, 1))
     return np.repeat(groups, few), order[np.arange(span) < few[:, None]]
+
+
+def _shown(past: Past, proposal: Proposal) -> Ints:
+    """[groups, values] how often each group shows each value."""
+    span, kept = past.values.len(), proposal.group >= 0
+    group = np.concatenate([proposal.group[kept], proposal.counterfeit_group]).astype(np.int64)
+    value = np.concatenate([past.value[kept], proposal.counterfeit_value])
+    groups = int(group.max(initial=-1)) + 1
+    found: Ints = np.bincount(group * span + value, minlength=groups * span).reshape(groups, span)
+    return found
