@@ -7,7 +7,7 @@ import pytest
 from showthrough import FrequencyLDiversity, KAnonymity, MUniqueness, Policy, anonymize, infer
 from showthrough.anonymizers.table import Shape, prepare
 from showthrough.republishing.drafts import Drafts
-from showthrough.republishing.filled import cheapest, filled, thinned
+from showthrough.republishing.filled import cheapest, filled, parted, thinned
 from showthrough.republishing.kept_cells import all_back
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
@@ -96,6 +96,36 @@ def test_what_is_most_frequent_is_withheld_before_counterfeits_are_added():
     assert held[0] in (["flu"], ["cold"])
     assert held[1] == ["cold", "flu"]
     assert [filled(past, p, failing).price for p in (whole, one, several)] == [4, 6, 5]
+
+
+def test_groups_come_in_parts_where_no_value_may_stand_twice():
+    past = Past.of(ready(), [])
+    drafts = Drafts(ready(), past, None)
+
+    def failing(one):
+        return drafts.failing(one, [MUniqueness(2)])
+
+    group = np.zeros(20, dtype=np.int32)
+    own = np.flatnonzero(past.value == past.value[0])[:1], np.flatnonzero(past.value != past.value[0])[:1]
+    group[np.concatenate(own)] = 1  # fine as it is
+    found = filled(past, parted(past, Proposal(group), failing), failing)
+    assert not failing(found).any()
+    assert found.group.max() == 7  # one group for each of the most frequent value
+    assert (found.group == found.group[own[0]]).sum() == 2
+    assert not found.held
+
+
+@pytest.mark.parametrize("hold_back", [True, False])
+def test_a_guard_keeps_groups_without_equal_values_where_one_is_too_frequent(hold_back):
+    skewed = table().with_columns(value=pl.Series(["flu"] * 15 + ["cold"] * 5))
+    past = [anonymize(skewed, method="mondrian", criteria=[KAnonymity(4)], output="bucketized", name="R1", **ROLES)]
+    release = anonymize(
+        skewed, method="anatomy", criteria=[MUniqueness(2)], history=past, hold_back=hold_back,
+        policy=Policy(max_posterior=0.5, integral="no"), **GUARD,
+    )  # fmt: skip
+    assert release.counts()["n"].max() == 1
+    assert release.made.suppressed <= 2
+    assert release.made.suppressed + release.made.counterfeits == 10
 
 
 def test_what_counterfeits_do_not_help_is_left_as_it_is():

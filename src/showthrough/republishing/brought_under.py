@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
-from showthrough.republishing.filled import cheapest, filled, thinned
+from showthrough.republishing.filled import cheapest, filled, parted, thinned
 from showthrough.republishing.kept_cells import all_back
 from showthrough.republishing.nudging import Change, Kin, Leak, Nudging, applied, helped
 from showthrough.republishing.people import People
@@ -156,11 +156,17 @@ class Settling:
             proposal = joined
         if not (proposal.group >= 0).any() or not self.failing(proposal).any():
             return proposal
-        starts = [proposal, start, *(all_back(guard.table, one) for one in (proposal, start))]
+        return self._with_counterfeits(proposal, start)
+
+    def _with_counterfeits(self, *proposals: Proposal) -> Proposal:
+        """The cheapest way to the criteria by counterfeits: of several proposals, with everybody back, and in parts."""
+        guard, failing = self.search.guard, self.failing
+        starts = [*proposals, *(all_back(guard.table, one) for one in proposals)]
         if guard.hold_back:
             most = int(MOST_HELD * guard.table.rows)
-            starts += [thinned(guard.past, one, self.failing, most) for one in starts]
-        return cheapest([proposal, *(filled(guard.past, one, self.failing) for one in starts)], self.failing)
+            starts += [thinned(guard.past, one, failing, most) for one in starts]
+        starts += [parted(guard.past, one, failing) for one in starts]
+        return cheapest([*proposals, *(filled(guard.past, one, failing) for one in starts)], failing)
 
     def _withheld(self, proposal: Proposal) -> Proposal | None:
         """Withhold the groups of those over a limit and of their neighbours, farther and farther, and what fails."""

@@ -16,6 +16,7 @@ from showthrough.republishing.proposal import Proposal
 from showthrough.table.arrays import Flags, Ints
 
 ROUNDS = 100
+MOST = 10  # counterfeits for every record, beyond which they do not help
 _PART = 25  # one counterfeit at a time for so many records of a group
 
 
@@ -23,9 +24,12 @@ def filled(past: Past, proposal: Proposal, failing: Callable[[Proposal], Flags])
     """Groups that fail a criterion take in counterfeits of what is rarest in them, until none fails, if that helps."""
     found = proposal.numbered()
     for _ in range(ROUNDS):
-        groups = np.flatnonzero(failing(found)) if (found.group >= 0).any() else np.empty(0, dtype=np.int64)
+        kept = int((found.group >= 0).sum())
+        groups = np.flatnonzero(failing(found)) if kept else np.empty(0, dtype=np.int64)
         if not groups.size:
             return found
+        if found.counterfeits > MOST * kept:
+            break
         group, value = _rarest(past, found, groups)
         found = Proposal(
             found.group,
@@ -34,6 +38,21 @@ def filled(past: Past, proposal: Proposal, failing: Callable[[Proposal], Flags])
             found.remarks,
         )
     return proposal
+
+
+def parted(past: Past, proposal: Proposal, failing: Callable[[Proposal], Flags]) -> Proposal:
+    """Groups that fail a criterion, without their counterfeits, in parts that show each value once."""
+    found = proposal.numbered()
+    wrong = np.flatnonzero(failing(found))
+    rows, fakes = np.flatnonzero(np.isin(found.group, wrong)), ~np.isin(found.counterfeit_group, wrong)
+    key = found.group[rows].astype(np.int64) * past.values.len() + past.value[rows]
+    order = np.argsort(key, kind="stable")
+    first = np.searchsorted(key[order], key[order])
+    turn = np.empty(rows.size, dtype=np.int64)
+    turn[order] = np.arange(rows.size) - first
+    group, groups = found.group.astype(np.int64), int(found.group.max(initial=-1)) + 1
+    group[rows] += turn * groups
+    return Proposal(group.astype(np.int32), found.counterfeit_group[fakes], found.counterfeit_value[fakes]).inhabited()
 
 
 def thinned(past: Past, proposal: Proposal, failing: Callable[[Proposal], Flags], most: int) -> Proposal:
