@@ -144,3 +144,17 @@ def test_everybody_comes_back_where_cells_widen_least():
     back = all_back(places, Proposal(held))
     assert (back.group >= 0).all()
     assert (back.group == group).all()
+
+
+def test_newcomers_with_one_value_are_published_beside_counterfeits_rather_than_withheld():
+    before = table()
+    past = [anonymize(before, strategy="m-invariance", method="anatomy", criteria=[MUniqueness(2)], name="R1", **ROLES)]
+    new = [(f"n{i}", 20 + i, f"z{i % 4}", "flu") for i in range(30)]
+    now = pl.concat([before, pl.DataFrame(new, schema=before.schema, orient="row")])
+    release = anonymize(
+        now, method="mondrian", criteria=[KAnonymity(2)], output="bucketized", history=past, hold_back=True,
+        policy=Policy(max_posterior=0.5, integral="no"), **GUARD,
+    )  # fmt: skip
+    assert release.made.guard.review.holds
+    assert release.made.suppressed <= 5  # a tenth
+    assert release.made.suppressed + release.made.counterfeits <= 30
