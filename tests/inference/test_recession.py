@@ -120,7 +120,6 @@ def test_programs_alone_prove_the_same_zeros_one_argument_at_a_time(history, mon
     assert found._solved.x == pytest.approx(expected._solved.x, abs=1e-9)
 
 
-
 def test_where_systems_are_hard_several_guesses_of_what_falls_are_tried(monkeypatch):
     """The one that proves most counts: a guess that takes something possible for a zero may prove nothing."""
     histories, tried = [releases(dense_history(seed)) for seed in range(12)], []

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from showthrough.errors import ContradictionError
+from showthrough.inference.draft import Unwritten
 from showthrough.inference.history import ABSENT, History, encode
 from showthrough.inference.problem import STATEMENT, Problem, build, collapse, orphan_rows
 from showthrough.inference.splitting import split_told
@@ -143,6 +144,8 @@ def _with_anywhere(history: History) -> Reader | None:
 
 def _made_by_reader(history: History) -> bool:
     """Whether the history follows from releases and a reader alone, so that it can be made again."""
+    if any(isinstance(release, Unwritten) for release in history.releases):
+        return False  # a draft has no release that could be read again
     told = history.statements is not None or history.prior is not None
     return history.row_upper is None and (not told or history.reader.informed is not None)
 

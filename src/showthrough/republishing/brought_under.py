@@ -14,9 +14,11 @@ import numpy as np
 import polars as pl
 
 from showthrough.anonymizers.remark import Remark
+from showthrough.republishing.filled import cheapest, filled, parted, thinned
+from showthrough.republishing.kept_cells import all_back
 from showthrough.republishing.nudging import Change, Kin, Leak, Nudging, applied, helped
 from showthrough.republishing.people import People
-from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.proposal import MOST_HELD, Proposal
 from showthrough.republishing.readmitting import Readmitting
 from showthrough.republishing.repairs import merge
 from showthrough.republishing.search import Search
@@ -59,7 +61,7 @@ class Settling:
 
     def failing(self, proposal: Proposal) -> Flags:
         """[groups] where a criterion does not hold."""
-        return self.search.drafts.failing(proposal, self.search.guard.criteria)
+        return self.search.failing(proposal)
 
     def run(self, start: Proposal, turn: int = 0) -> tuple[Proposal, tuple[Remark, ...]] | None:
         """The proposal in a form that keeps criteria and policy, and what was done; None if nothing is left of it.
@@ -101,7 +103,7 @@ class Settling:
         over = search.guard.policy.over_limit(post, search.before, exposed=search.exposed)
         best, values = post.best(), search.guard.past.values
         p = best["p"].fill_null(1.0).to_numpy()
-        if search.guard.hold_back or not proposal.held:
+        if search.allowed(proposal):
             search.front.remember(int(over.sum()), proposal)
         return Leak(
             np.where(over, np.maximum(p - self.limit, 1e-6), 0.0),
@@ -141,9 +143,9 @@ class Settling:
             return made, after
         return proposal, leak
 
-    def _merged(self, proposal: Proposal) -> Proposal:
-        """Groups that fail a criterion joined with their neighbours, as far as that goes."""
-        guard = self.search.guard
+    def _merged(self, start: Proposal) -> Proposal:
+        """Groups that fail a criterion joined with their neighbours, or with counterfeits where that does not help."""
+        guard, proposal = self.search.guard, start
         for _ in range(MERGES):
             if not (proposal.group >= 0).any():
                 break
@@ -152,7 +154,19 @@ class Settling:
             if joined is None:
                 break
             proposal = joined
-        return proposal
+        if not (proposal.group >= 0).any() or not self.failing(proposal).any():
+            return proposal
+        return self._with_counterfeits(proposal, start)
+
+    def _with_counterfeits(self, *proposals: Proposal) -> Proposal:
+        """The cheapest way to the criteria by counterfeits: of several proposals, with everybody back, and in parts."""
+        guard, failing = self.search.guard, self.failing
+        starts = [*proposals, *(all_back(guard.table, one) for one in proposals)]
+        if guard.hold_back:
+            most = int(MOST_HELD * guard.table.rows)
+            starts += [thinned(guard.past, one, failing, most) for one in starts]
+        starts += [parted(guard.past, one, failing) for one in starts]
+        return cheapest([*proposals, *(filled(guard.past, one, failing) for one in starts)], failing)
 
     def _withheld(self, proposal: Proposal) -> Proposal | None:
         """Withhold the groups of those over a limit and of their neighbours, farther and farther, and what fails."""

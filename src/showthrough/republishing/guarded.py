@@ -29,10 +29,11 @@ from showthrough.republishing.front import spread
 from showthrough.republishing.guard_terms import Guard
 from showthrough.republishing.located_guard import by_location
 from showthrough.republishing.lowering import Lowering
+from showthrough.republishing.past import Past
 from showthrough.republishing.people import exposed_by
-from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.proposal import Proposal, started
 from showthrough.republishing.refusing import exposing, refused
-from showthrough.republishing.search import Acceptable, Search, started
+from showthrough.republishing.search import Acceptable, Search
 from showthrough.republishing.standing import Standing
 from showthrough.republishing.strategies import by_signature, guided
 from showthrough.republishing.traded import traded
@@ -61,6 +62,9 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     """Find a release that keeps the policy, or say who stands in the way."""
     deadline = time.monotonic() + guard.seconds
     before = guard.read(guard.past.history) if guard.past.history else None
+    if guard.past.choice == "split" and not several(guard.past, before):  # whoever is looked up by id is found
+        guard = replace(guard, past=replace(guard.past, choice="refuse"))
+        before = guard.read(guard.past.history) if guard.past.history else None
     search = Search(guard, before, _exposed(guard, before), deadline)
     done = _searched(search, base)
     if guard.best_effort and (done is None or done.proposal.cost[0]):
@@ -68,6 +72,11 @@ def guarded(guard: Guard, base: Proposal | None) -> Guarded:
     if done is not None:
         return done
     raise refused(search, _holding_back(search, base))
+
+
+def several(past: Past, before: Posterior | None) -> bool:
+    """Whether an id stands for several persons, as its value changed."""
+    return past.choice == "split" and bool(past.moved or (before is not None and before.changes().height))
 
 
 def _searched(search: Search, base: Proposal | None) -> Guarded | None:

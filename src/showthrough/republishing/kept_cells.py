@@ -8,6 +8,7 @@ that they fit best, or have groups of their own. Groups that fail a criterion jo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -60,6 +61,15 @@ def kept_cells(
             return proposal
         proposal = merge(table, past, proposal, failing)
     return None
+
+
+def all_back(table: Table, proposal: Proposal) -> Proposal:
+    """Everybody who is withheld back in the group whose cells that widens least."""
+    group, left = proposal.group.astype(np.int64), np.flatnonzero(proposal.group < 0)
+    groups = int(group.max(initial=-1)) + 1
+    if left.size and groups:
+        _join(table, group, _extents(table, group, groups), left, np.zeros(groups, dtype=bool))
+    return replace(proposal, group=group.astype(np.int32))
 
 
 def _join(table: Table, group: Ints, extents: list[Flags], left: Ints, empty: Flags) -> None:

@@ -26,12 +26,13 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.inference import graphs
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.phrases import are, people
+from showthrough.republishing.filled import filled
 from showthrough.republishing.kept_cells import kept_cells
 from showthrough.republishing.people import People
-from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.proposal import Proposal, started
 from showthrough.republishing.refusing import nearest
 from showthrough.republishing.repairs import without
-from showthrough.republishing.search import SMALL, Search, started
+from showthrough.republishing.search import SMALL, Search
 from showthrough.republishing.sorted_out import SortedOut
 from showthrough.republishing.steering import Seen, Steering
 from showthrough.republishing.taken_back import TakenBack
@@ -83,7 +84,7 @@ def _starts(search: Search, base: Proposal | None) -> list[tuple[str, Proposal]]
     if apart is not None and kept is not None and np.array_equal(apart.group, kept.group):
         apart = None  # there were slots for all newcomers
     named = (("the last groups", kept), ("the last groups and newcomers of their own", apart), ("the method", base))
-    found = [(name, one.numbered()) for name, one in named if one is not None]
+    found = [(name, one.numbered()) for name, one in named if one is not None] or _with_counterfeits(search)
     search.rough = PASSES if guard.table.rows > SMALL else 0
     try:
         told = [search.over(one).sum() for _, one in found if len(found) > 1 and not search.late]
@@ -91,6 +92,16 @@ def _starts(search: Search, base: Proposal | None) -> list[tuple[str, Proposal]]
         search.rough, search.asked = 0, None
     order = sorted(range(len(told)), key=told.__getitem__)
     return [found[k] for k in order] + found[len(told) :]
+
+
+def _with_counterfeits(search: Search) -> list[tuple[str, Proposal]]:
+    """Starts where no grouping of the table satisfies the criteria: values of nobody make up for that."""
+    guard = search.guard
+    kept = kept_cells(guard.table, guard.past, search.drafts, ())
+    whole = Proposal(np.zeros(guard.table.rows, dtype=np.int32))
+    named = (("the last groups with counterfeits", kept), ("one group with counterfeits", whole))
+    full = [(name, filled(guard.past, one, search.failing)) for name, one in named if one is not None]
+    return [(name, one) for name, one in full if search.satisfies(one)]
 
 
 def _in_one_group(search: Search) -> None:

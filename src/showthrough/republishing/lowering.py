@@ -12,6 +12,7 @@ import numpy as np
 
 from showthrough.policy.judging import SLACK
 from showthrough.republishing.beliefs import Kinds
+from showthrough.republishing.filled import filled
 from showthrough.republishing.group_judging import GroupJudging
 from showthrough.republishing.kinds_apart import KindsApart
 from showthrough.republishing.least_price import least_price
@@ -183,10 +184,11 @@ class Lowering:
         for _ in range(MERGES):
             if made is None or not (made.group >= 0).any():
                 return
-            failing = np.flatnonzero(self.search.drafts.failing(made, guard.criteria))
+            failing = np.flatnonzero(self.search.failing(made))
             if not failing.size:
                 state = self.tuning.state(made)
                 if state.belief.solved:
                     yield state
                 return
-            made = merge(guard.table, guard.past, made, failing)
+            joined = merge(guard.table, guard.past, made, failing)
+            made = joined or filled(guard.past, made, self.search.failing)

@@ -42,6 +42,7 @@ class Past:
     newest: Release | None
     found: int = 0  # rows whose person is in a release of the history
     changed: int = 0  # persons whose value is none of the last group's
+    moved: int = 0  # persons whose value is missing in any group that held them
     choice: str = "refuse"  # what to do with changed values, as `infer` takes it
     known: Mapping[str, Any] = field(default_factory=Frozen)  # what the reader knows, as `infer` takes it
 
@@ -99,6 +100,7 @@ class Past:
             history[-1] if history else None,
             int(before.sum()),
             strange.size,
+            persons,
             changed,
             Frozen(known or {}),
         )

@@ -26,6 +26,7 @@ class People:
 
     ids: pl.Series
     over: Flags
+    read: bool = True  # False: readers find a contradiction, or nothing was found out
 
     def any(self) -> bool:
         """Whether anybody is."""
@@ -40,7 +41,7 @@ class People:
         if not exposed:
             return self
         known = self.ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
-        return People(self.ids, self.over & ~known)
+        return People(self.ids, self.over & ~known, self.read)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,16 @@ def exposed_by(before: Posterior | None, policy: Policy) -> set[str]:
     if before is None or all(limit is None for limit in lasting):
         return set()
     return set(replace(policy, max_gain=None).review(before).breaches["id"])
+
+
+def once_beside(past: Past, ids: pl.Series) -> pl.Series:
+    """Everybody who shared a group of an earlier release with one of some persons, them included."""
+    found = [ids]
+    for release in past.history:
+        link = release.groups().select(pl.col("id").cast(pl.String), "group")
+        shared = link["group"].filter(link["id"].is_in(ids.implode())).unique()
+        found.append(link["id"].filter(link["group"].is_in(shared.implode())))
+    return pl.concat(found).unique(maintain_order=True)
 
 
 def breaches_of(ids: pl.Series) -> pl.DataFrame:

@@ -77,6 +77,14 @@ class Proposal:
             self, counterfeit_group=self.counterfeit_group[kept], counterfeit_value=self.counterfeit_value[kept]
         ).numbered()
 
+    def repeats(self, values: Codes) -> bool:
+        """Whether some group publishes a value more than once; ``values`` are those of the rows."""
+        kept = self.group >= 0
+        group = np.concatenate([self.group[kept], self.counterfeit_group]).astype(np.int64)
+        value = np.concatenate([values[kept], self.counterfeit_value])
+        key = group * (int(value.max(initial=0)) + 1) + value
+        return bool(np.unique(key).size < key.size)
+
     def loss(self, table: Table) -> float:
         """What readers lose, in records: NCP of the rows; a counterfeit or a record held back is one lost record."""
         from showthrough.anonymizers.group_loss import group_losses
@@ -84,6 +92,12 @@ class Proposal:
         size, losses = group_losses(table.columns, self.numbered().group)
         kept = float(size @ losses.mean(axis=1)) if losses.size else 0.0
         return kept + self.price
+
+
+def started(name: str, start: Proposal) -> Remark:
+    """The word on where a search began."""
+    groups = int(start.group.max(initial=-1)) + 1
+    return Remark.of("start", "{start}: {groups:group|groups}", start=name, groups=groups)
 
 
 def release_of(

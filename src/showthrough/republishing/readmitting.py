@@ -9,7 +9,7 @@ import numpy as np
 
 from showthrough.republishing.nudging import Change, Leak, Nudging
 from showthrough.republishing.past import Past
-from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.proposal import MOST_HELD, Proposal
 from showthrough.republishing.standing import Standing
 from showthrough.table.arrays import Flags, Ints
 
@@ -77,7 +77,14 @@ class Readmitting:
                 found[fresh + len(opened) - 1] = self._opened(fresh + len(opened) - 1, old, mates, turn)
         chosen = generator.random(len(found)) < _TRIED
         kept = [one for one, take in zip(found.values(), chosen.tolist(), strict=True) if take]
-        return [one for one in kept if one.fakes.size < one.rows.size]
+        return [one for one in kept if one.fakes.size < one.rows.size] + self._dear(proposal, kept)
+
+    def _dear(self, proposal: Proposal, bundles: list[Bundle]) -> list[Bundle]:
+        """Bundles that take as many counterfeits as records, or more, until not too much is withheld any more."""
+        dear = [one for one in bundles if one.fakes.size >= one.rows.size]
+        back = np.cumsum([0, *(one.rows.size for one in dear)])[:-1]
+        beyond = proposal.held - int(MOST_HELD * proposal.group.size)
+        return [one for one, before in zip(dear, back.tolist(), strict=True) if before < beyond]
 
     def _newcomers(self, first: int, rows: Ints, size: int, generator: np.random.Generator) -> dict[int, Bundle]:
         """Groups of newcomers alone with different values, as many as ``size`` needs, counterfeits where some lack."""

@@ -25,7 +25,7 @@ from showthrough.release.kind import Shows
 from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.guard_terms import Guard
-from showthrough.republishing.guarded import Guarded, guarded
+from showthrough.republishing.guarded import Guarded, guarded, several
 from showthrough.republishing.least_price import least_price
 from showthrough.republishing.located_view import (
     LOOKING,
@@ -149,7 +149,9 @@ class _Making:
     def least(self, outcome: Guarded) -> list[Remark]:
         """What any release takes that keeps a limit on the posterior, beside what this one takes."""
         limit, paid = limits_of(self.choices.policy).max_posterior, outcome.proposal.price
-        if limit is None or outcome.before is None or self.past.choice == "split" or self.past.known or not paid:
+        if limit is None or outcome.before is None or self.past.known or not paid:
+            return []
+        if several(self.past, outcome.before):
             return []
         standing = Standing.of(self.table, self.past, outcome.before)
         kin = Kin.of(self.past, outcome.before)

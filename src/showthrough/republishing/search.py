@@ -16,10 +16,11 @@ from showthrough.errors import ContradictionError, NotConvergedError
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.policy import Review
 from showthrough.republishing.drafts import Drafts
+from showthrough.republishing.filled import filled
 from showthrough.republishing.front import Front
 from showthrough.republishing.guard_terms import Guard
-from showthrough.republishing.people import People, Rough, over_by_sets
-from showthrough.republishing.proposal import Proposal
+from showthrough.republishing.people import People, Rough, once_beside, over_by_sets
+from showthrough.republishing.proposal import Proposal, started
 from showthrough.republishing.repairs import merge, moves, regroup, swap, trimmed, withholding, without
 from showthrough.table.arrays import Flags, Ints
 from showthrough.table.codes import positions
@@ -233,11 +234,7 @@ class Search:
         """Whether some group publishes a value more than once, and the caller cares."""
         if self.guard.prefer == "useful":
             return False
-        kept = proposal.group >= 0
-        group = np.concatenate([proposal.group[kept], proposal.counterfeit_group]).astype(np.int64)
-        value = np.concatenate([self.guard.past.value[kept], proposal.counterfeit_value])
-        key = group * (int(value.max(initial=0)) + 1) + value
-        return bool(np.unique(key).size < key.size)
+        return proposal.repeats(self.guard.past.value)
 
     def fitted(self, proposal: Proposal) -> Proposal | None:
         """The proposal if the criteria hold; else with small groups merged, or else withheld, if that helps."""
@@ -255,6 +252,8 @@ class Search:
                 proposal = joined
             elif alike:
                 alike = False
+            elif self.satisfies(full := filled(guard.past, proposal, self.failing)) and not self.over(full).any():
+                return full
             else:
                 rows = np.isin(proposal.group, small)
                 if not guard.hold_back or not rows.any() or not (proposal.group >= 0)[~rows].any():
@@ -263,6 +262,10 @@ class Search:
                 if self.over(proposal).any():
                     return None
         return None
+
+    def failing(self, proposal: Proposal) -> Flags:
+        """[groups] where a criterion does not hold."""
+        return self.drafts.failing(proposal, self.guard.criteria)
 
     def satisfies(self, proposal: Proposal) -> bool:
         """Whether the criteria hold."""
@@ -296,14 +299,22 @@ class Search:
             self.guard.progress.check()
             found = self._over(proposal)
             self.asked = proposal, found
-            if self.rough or (proposal.held and not self.guard.hold_back):
-                return found
-            if found.any():
-                self.front.remember(found.sum(), proposal)
-            if found.any() and found.sum() < self.fewest:
-                self.nearest, self.fewest = proposal, found.sum()
-                self.leaks = found.ids.filter(pl.Series(found.over))
+            if not self.rough and found.any():
+                self.attempted(proposal, found)
         return self.asked[1]
+
+    def attempted(self, proposal: Proposal, over: People) -> None:
+        """Remember what leaves somebody over a limit, if it could be published: for refusals and best efforts."""
+        if not over.read or not self.allowed(proposal):
+            return
+        self.front.remember(over.sum(), proposal)
+        if over.sum() < self.fewest:
+            self.nearest, self.fewest = proposal, over.sum()
+            self.leaks = over.ids.filter(pl.Series(over.over))
+
+    def allowed(self, proposal: Proposal) -> bool:
+        """Whether no record is withheld, or records may be."""
+        return self.guard.hold_back or not proposal.held
 
     def _over(self, proposal: Proposal) -> People:
         """Who is over a limit, beyond those whom the history exposes; a contradiction counts for everybody.
@@ -323,14 +334,14 @@ class Search:
         post = self.posterior(proposal) if kept.any() else None
         if post is None:  # what publishes nobody is no way out
             ids = guard.table.frame[guard.table.id or ""].cast(pl.String)
-            return People(ids, kept if kept.any() else ~kept)
+            return People(ids, kept if kept.any() else ~kept, read=False)
         ids, policy = post.ids.cast(pl.String), guard.policy
         if self.rough:
             rough = Rough(ROUGHLY / self.rough, self.suspects)
             return People(ids, rough.over(policy, post, before, self.exposed))
         over = policy.over_limit(post, before, exposed=self.exposed)
         largest = float(np.nan_to_num(post.largest(), nan=1.0).max(initial=0.0))
-        if over.any() and largest < self.largest and (guard.hold_back or not proposal.held):
+        if over.any() and largest < self.largest and self.allowed(proposal):
             self.mildest, self.largest = proposal, largest
         if not over.any() and guard.policy.integral != "no":
             left = max(1.0, min(guard.policy.seconds, self.deadline - time.monotonic()))
@@ -381,18 +392,7 @@ class Search:
         bad = over.ids.filter(pl.Series(over.over))
         gone = bad.filter(~bad.is_in(here.filter(pl.Series(proposal.group >= 0)).implode()))
         if gone.len():
-            for release in self.guard.past.history:
-                link = release.groups()
-                ids = link["id"].cast(pl.String)
-                shared = link["group"].filter(ids.is_in(gone.implode())).unique()
-                near = ids.filter(link["group"].is_in(shared.implode()))
-                rows |= here.is_in(near.implode()).to_numpy()
+            rows |= here.is_in(once_beside(self.guard.past, gone).implode()).to_numpy()
         groups: Ints = np.unique(proposal.group[rows & (proposal.group >= 0)])
         found: Flags = np.isin(proposal.group, groups) & (proposal.group >= 0)
         return found
-
-
-def started(name: str, start: Proposal) -> Remark:
-    """The word on where a search began."""
-    groups = int(start.group.max(initial=-1)) + 1
-    return Remark.of("start", "{start}: {groups:group|groups}", start=name, groups=groups)
