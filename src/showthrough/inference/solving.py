@@ -175,7 +175,7 @@ class _Bursts:
                     burst = min(2 * burst, _LONGEST)
 
     def _last_word(self, corrected: Corrected) -> bool:
-        """Whether this is certified, and one with fewer doubts would take more time than is left, or than it is worth."""
+        """Whether this is certified, and one with fewer doubts takes more time than there is, or than it is worth."""
         now, doubts = time.monotonic(), int(corrected.doubtful.sum())
         took, self.answered = now - self.answered, now
         self.stuck = self.stuck + 1 if doubts > (1 - _SLOWLY) * self.doubts > 0 else 0
