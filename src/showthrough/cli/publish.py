@@ -120,7 +120,11 @@ def publish(
     ] = None,
     gate: Annotated[
         Optional[Path],
-        typer.Option("--policy", metavar="FILE", help="With --ledger: the policy file of the gate."),
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="A policy file: the guard keeps what blocks there; with --ledger it is that of the gate.",
+        ),
     ] = None,
     key_file: options.KeyFile = None,
     wait: options.Wait = 600.0,
@@ -281,7 +285,8 @@ def publish(
             "limits": codings(coding), "levels": level_ranges(level), "objective": objective, "cells": cells,
             "passes": passes, "plan": plan, "history": history or (),
             "group": group, "register": None if register is None else str(register),
-            "strategy": strategy, "policy": _policy(guard, certain, integral, needed=strategy == "guarded"),
+            "strategy": strategy,
+            "policy": _policy(guard, certain, integral, needed=gate is None and strategy == "guarded"),
             "repair": repair, "hold_back": hold_back, "best_effort": best_effort,
             "exposed": "accept" if accept_exposed else "refuse", "changed": changed, "prefer": prefer,
             "readers": readers,
@@ -331,7 +336,8 @@ def _policy(limits: Mapping[str, Any], certain: int, integral: str, *, needed: b
     """A policy if the guard is at work, or if a limit is named."""
     from showthrough.policy.policy import Policy
 
-    wanted = needed or any(limit is not None for limit in limits.values())
+    named = any(limit is not None for limit in limits.values())
+    wanted = needed or named or certain != Policy.certain or integral != Policy.integral
     try:
         return Policy(certain=certain, integral=integral, **limits) if wanted else None
     except FieldError as error:

@@ -116,6 +116,13 @@ class Policy:
         """The limits that are set, by name, in the order of every list."""
         return {name: getattr(self, name) for name in RULES if getattr(self, name) is not None}
 
+    def joint(self) -> Policy | None:
+        """The limits on what all releases tell together alone; None where none of these is set."""
+        if not any(getattr(self, name) is not None for name in JOINT):
+            return None
+        unset: dict[str, Any] = dict.fromkeys((*CRITERIA, *BUDGET))
+        return replace(self, **unset)
+
     @cached_property
     def criteria(self) -> CriteriaEntries:
         """What every release alone has to satisfy."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
+from showthrough.anonymizers.remark import Remark
 from showthrough.errors import ChangedValueError, FieldError, InputError
 from showthrough.register.history_file import HistoryEntries, files_of, read_history
 from showthrough.register.locating import names_of
@@ -156,3 +157,17 @@ def _counts(column: pl.Series) -> bool:
         return False
     ordered = found.sort()
     return bool((ordered.diff().drop_nulls() != 1).any())
+
+
+def told_untied(release: Release, untied: Mapping[str, Untied]) -> Release:
+    """The release with a word on whom the register leaves out of an earlier release."""
+    several = (
+        "{persons:person|persons} of the register fit several groups of {release}: what it tells of them is left out."
+    )
+    nobody = (
+        "{rows:row|rows} of {release} fit nobody of the register, and count as persons whom it does not know: "
+        "a dry run of an audit with the register shows how the cells were understood."
+    )
+    more = [Remark.of("several groups", several, persons=u.several, release=n) for n, u in untied.items() if u.several]
+    more += [Remark.of("nobody fits", nobody, rows=u.nobody, release=n) for n, u in untied.items() if u.nobody]
+    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, *more))) if more else release

@@ -14,7 +14,6 @@ import polars as pl
 from showthrough.anonymizers.methods import METHODS
 from showthrough.anonymizers.noisy_counts import DP_COUNTS
 from showthrough.anonymizers.plan import plan_file
-from showthrough.anonymizers.remark import Remark
 from showthrough.criteria.criteria_entries import CriteriaEntries
 from showthrough.errors import FieldError, FileError, InputError
 from showthrough.ledger.gate import Gate, Hearing
@@ -33,7 +32,7 @@ from showthrough.report.origin import Origin
 from showthrough.report.publish import PublishContent, publish_content
 from showthrough.republishing.anonymize import anonymize
 from showthrough.republishing.strategies import STRATEGIES
-from showthrough.requests.earlier_files import PastFiles
+from showthrough.requests.earlier_files import PastFiles, told_untied
 from showthrough.requests.informed import known_from
 from showthrough.requests.ledger import LedgerRequest
 from showthrough.storage.unit import Unit
@@ -68,8 +67,9 @@ class PublishRequest(Entries):
     ``folder`` is where the release is written (None: nowhere), with ``format``, ``overwrite`` and ``link`` as
     `Release.save` knows them. ``history`` are release folders, or plain files whose columns are called as those of the
     table; ``group`` is their column of groups. ``also`` are more sensitive columns, ``limits_on`` criteria of single
-    ones. With a ``ledger`` the history is what that holds, and the release has to pass its gate, by the policy file
-    ``gate`` or by ``policy``: what passes is recorded there first, and then written.
+    ones. A guard keeps ``policy``, or what blocks in the policy file ``gate``. With a ``ledger`` the history is what
+    that holds, and the release has to pass its gate, by that file or by ``policy``: what passes is recorded there
+    first, and then written.
     """
 
     table: str
@@ -157,8 +157,15 @@ class PublishRequest(Entries):
 
     def _check_ledger(self) -> None:
         if self.ledger is None:
-            if self.gate is not None:
-                raise FieldError("gate", "is the policy of a ledger's gate: name the ledger.", parameters=("ledger",))
+            if self.gate is not None and not self._guarded:
+                raise FieldError(
+                    "gate",
+                    'is the policy file of strategy="guarded", or of a ledger\'s gate: choose the strategy or name the '
+                    "ledger.",
+                    parameters=("strategy", "ledger"),
+                )
+            if self.gate is not None and self.policy is not None:
+                raise FieldError("gate", "holds the limits of the guard: name no other ones beside it.")
             return
         if self.history:
             raise FieldError("history", "is what the ledger holds: name no other releases beside it.")
@@ -174,6 +181,29 @@ class PublishRequest(Entries):
         return [*(Path(name) for name in named if name is not None), *self.past.files()]
 
     @property
+    def _guarded(self) -> bool:
+        """Whether a guard is at work: a dry run shows it beside the other strategies."""
+        return self.strategy == "guarded" or self.folder is None
+
+    def rules(self) -> Rules:
+        """What the policy file says, or else the limits that were named."""
+        return read_policy(self.gate) if self.gate is not None else Rules(block=self.policy)
+
+    def guarding(self) -> Policy | None:
+        """The limits that the guard keeps: those that were named, or else what blocks in the policy file."""
+        if not self._guarded or self.policy is not None or self.gate is None:
+            return self.policy
+        block = self.rules().block
+        joint = None if block is None else block.joint()
+        if joint is None:
+            raise FieldError(
+                "gate",
+                "blocks nothing that all releases tell together, which is what the guard looks at: set a limit under "
+                "[block], such as max_posterior = 0.5.",
+            )
+        return joint
+
+    @property
     def past(self) -> PastFiles:
         """The earlier releases."""
         return PastFiles(self.history, self.id, self.sensitive, self.group, self.quasi, self.register, self.encoding)
@@ -184,10 +214,13 @@ class PublishRequest(Entries):
         people = None if self.population is None else read_table(self.population, encoding=self.encoding)
         secret = [*([] if self.sensitive is None else [self.sensitive]), *self.also]
         own = [c.on(one.column) for one in self.limits_on for c in one.criteria.criteria(one.column, trees, people)]
+        made = [*self.criteria.criteria(self.sensitive, trees, people), *own]
+        if self.gate is not None and self._guarded and (block := self.rules().block) is not None:
+            made += block.criteria.criteria(self.sensitive, trees, people)
         return {
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "sensitive": secret if self.also else self.sensitive,
-            "criteria": [*self.criteria.criteria(self.sensitive, trees, people), *own],
+            "criteria": made,
             "hierarchies": {c: tree for c, tree in trees.items() if c not in secret},
             **{name: dict(getattr(self, name)) for name in ("limits", "levels")},
             "domain": dict(self.domain) or None,
@@ -254,10 +287,10 @@ def run_publish(
         known_ones = {release.fingerprint() for release in arguments["history"]}
         arguments["history"] += [one for one in _replaced(request) if one.fingerprint() not in known_ones]
         known = known_from(request.knowledge, request.prior)
-        guard = {"strategy": request.strategy, "policy": request.policy, **known}
+        guard = {"strategy": request.strategy, "policy": request.guarding(), **known}
         with request.past.doubting_the_register():
             release = anonymize(table, **guard, progress=tell, **arguments)
-        release = _told_untied(release, untied)
+        release = told_untied(release, untied)
         folder, made = None if request.folder is None else Path(request.folder), Origin.now(_told_of(request))
         result = PublishResult(request, release, folder, made)
         if request.folder is None or home is None:
@@ -291,12 +324,11 @@ def _published(
     """The release behind the gate: recorded first and written then, so that nothing is out that nobody remembers."""
     request, (unit, home) = result.request, place
     _fill(result, unit, home)
-    rules = read_policy(request.gate) if request.gate is not None else Rules(block=request.policy)
     parts = folders.read_parts(home)
     candidate = Parcel(replace(result.release, made=None), parts, parts)
     people = request.past.people() if request.method == DP_COUNTS else None  # others know their persons by link or id
     known = known_from(request.knowledge, request.prior)
-    asked = Hearing(rules, people, **known, changed=request.changed, seconds=request.seconds)
+    asked = Hearing(request.rules(), people, **known, changed=request.changed, seconds=request.seconds)
     with ledger.judging(candidate, asked, tell) as gate:
         result = replace(result, gate=gate, folder=result.folder if gate.recorded else None)
         if before_writing is not None:
@@ -311,20 +343,6 @@ def _published(
                 parameters=("never_left_the_house",),
             ) from None
     return result
-
-
-def _told_untied(release: Release, untied: Mapping[str, Untied]) -> Release:
-    """The release with a word on whom the register leaves out of an earlier release."""
-    several = (
-        "{persons:person|persons} of the register fit several groups of {release}: what it tells of them is left out."
-    )
-    nobody = (
-        "{rows:row|rows} of {release} fit nobody of the register, and count as persons whom it does not know: "
-        "a dry run of an audit with the register shows how the cells were understood."
-    )
-    more = [Remark.of("several groups", several, persons=u.several, release=n) for n, u in untied.items() if u.several]
-    more += [Remark.of("nobody fits", nobody, rows=u.nobody, release=n) for n, u in untied.items() if u.nobody]
-    return replace(release, made=replace(release.made, remarks=(*release.made.remarks, *more))) if more else release
 
 
 def _told_of(request: PublishRequest) -> list[Path]:

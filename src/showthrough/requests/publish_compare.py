@@ -47,10 +47,10 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
         raise FieldError("id", "is missing: strategies are compared by what they tell of persons.")
     with contextlib.nullcontext() if request.ledger is None else request.ledger.open() as ledger:
         table, arguments, _ = read_all(request, tell, ledger)
-    history, refused = arguments.pop("history"), dict[str, str]()
+    history, refused, limits = arguments.pop("history"), dict[str, str](), request.guarding()
 
     def make(strategy: str) -> Release:
-        policy = request.policy if strategy == "guarded" else None
+        policy = limits if strategy == "guarded" else None
         if strategy == "guarded" and policy is None:
             raise InputError(
                 "The guard needs a limit, such as policy=Policy(max_posterior=0.5).", parameters=("policy",)
@@ -73,7 +73,7 @@ def run_compare(request: PublishRequest, progress: Progress | Callable[[str], No
         history,
         table=table,
         id=request.id,
-        limit=None if request.policy is None else request.policy.max_posterior,
+        limit=None if limits is None else limits.max_posterior,
         changed=request.changed,
         progress=tell,
     )
