@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from showthrough.inference.certificate import STATES, Certificate, Status
 from showthrough.inference.closing import propagate
@@ -139,6 +138,8 @@ class _SparseDual:
         self.sure = [row.astype(np.int64) for row in rows.sure]
         places = [(own.row, np.append(own.start[:-1], own.row.size)) for own in rows.seats]
         shape = rows.variables, rows.size + 1
+        from scipy import sparse  # only where it is needed: an answer by itself starts without it
+
         self.seats = [sparse.csr_matrix((np.ones(row.size), row, start), shape=shape) for row, start in places]
         self.of_rows = [seats.T.tocsr() for seats in self.seats]
 
