@@ -17,9 +17,9 @@ from showthrough.anonymizers.remark import Remark
 from showthrough.errors import ChangedValueError, FieldError, InputError
 from showthrough.register.history_file import HistoryEntries, files_of, read_history
 from showthrough.register.locating import names_of
-from showthrough.register.naming import Untied, named
 from showthrough.register.register import Register, read_register
 from showthrough.release.release import Release
+from showthrough.republishing.naming import Untied, named
 from showthrough.table.files import read_table
 
 
@@ -162,7 +162,8 @@ def _counts(column: pl.Series) -> bool:
 def told_untied(release: Release, untied: Mapping[str, Untied]) -> Release:
     """The release with a word on whom the register leaves out of an earlier release."""
     several = (
-        "{persons:person|persons} of the register fit several groups of {release}: what it tells of them is left out."
+        "{persons:person|persons} of the register fit several groups of {release}: what it tells of them is left out. "
+        "The private link that it was published with would say which is theirs."
     )
     nobody = (
         "{rows:row|rows} of {release} fit nobody of the register, and count as persons whom it does not know: "

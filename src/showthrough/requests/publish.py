@@ -24,13 +24,13 @@ from showthrough.policy.policy import Policy
 from showthrough.policy.rules import Rules
 from showthrough.policy.rules_file import read_policy
 from showthrough.progress import Progress
-from showthrough.register.naming import Untied
 from showthrough.release import folder as folders
 from showthrough.release.reading import read_release
 from showthrough.release.release import Release
 from showthrough.report.origin import Origin
 from showthrough.report.publish import PublishContent, publish_content
 from showthrough.republishing.anonymize import anonymize
+from showthrough.republishing.naming import Untied
 from showthrough.republishing.strategies import STRATEGIES
 from showthrough.requests.earlier_files import PastFiles, told_untied
 from showthrough.requests.informed import known_from
