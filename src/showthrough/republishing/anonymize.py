@@ -195,7 +195,9 @@ def anonymize(
         )
         ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, choices.kind))
         return _remarked(
-            republish(ready, choices, lambda some: chosen.run(some, criteria, options), began=began), *beside
+            republish(ready, choices, lambda some: chosen.run(some, criteria, options), began=began),
+            *beside,
+            *_other_kind(chosen, choices.kind, output),
         )
     ready = replace(ready, publish_ids=_publishes_ids(publish_ids, id, kind))
     tell.stage("following the plan" if plan else f"grouping by {method}")
@@ -252,6 +254,17 @@ def _judged(
 def _default(method: Method, strategy: str) -> str:
     """A guard publishes what its method does; the other strategies are about groups of persons with ids."""
     return method.kind if strategy == "guarded" and KINDS[method.kind].shows is Shows.CELLS else BucketizedKind.name
+
+
+def _other_kind(method: Method, kind: str, output: str | None) -> tuple[Remark, ...]:
+    """That quasi-identifiers are published as they are, where nobody asked for it and the method by itself does not."""
+    if output is not None or KINDS[kind].shows is KINDS[method.kind].shows:
+        return ()
+    words = (
+        "{method} by itself publishes a {usual} release; beside a history it made the groups of a {made} one, which "
+        "shows quasi-identifiers as they are."
+    )
+    return (Remark.of("kind", words, method=method.name, usual=method.kind, made=kind),)
 
 
 def _output(method: Method, output: str | None, shape: Shape) -> str:
