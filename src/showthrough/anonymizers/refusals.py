@@ -10,10 +10,20 @@ import polars as pl
 
 from showthrough.criteria.counts import GroupCounts
 from showthrough.criteria.criterion import text
+from showthrough.criteria.l_diversity import (
+    DistinctLDiversity,
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    RecursiveLDiversity,
+)
+from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.errors import InputError
 from showthrough.numerals import number_of
 from showthrough.said import private
 from showthrough.table.arrays import Ints
+
+_BEST_EVEN = (DistinctLDiversity, EntropyLDiversity, FrequencyLDiversity, RecursiveLDiversity, MUniqueness)
+"""Criteria that a group satisfies best in which all values are equally frequent."""
 
 
 def out_of_reach(
@@ -49,6 +59,19 @@ def out_of_reach(
     advice = f" {' or '.join(ways).capitalize()}." if ways else " Weaken the criterion or join rare values."
     allowed = f" At most {number_of(spare, 'row')} may be suppressed." if spare else ""
     return InputError(f"{found}{frequent}{allowed}{advice}")
+
+
+def too_few_values(values: pl.Series, criteria: Sequence[Any]) -> InputError | None:
+    """Why no groups at all satisfy the criteria, whatever is left out or added: too few values; None if some may."""
+    count = np.ones(values.len(), dtype=np.int64)
+    failing = next((c for c in criteria if isinstance(c, _BEST_EVEN) and _whoever_is_left_out(c, count, values)), None)
+    if failing is None:
+        return None
+    ways = _weaker(failing, float(failing.level(_one_group(count, values))[0]))
+    return InputError(
+        f"{failing} takes more different values than the {values.len()} that the table and its past have, so that no "
+        f"groups satisfy it, whatever is held back or added. {' or '.join(ways).capitalize() or 'Weaken it'}."
+    )
 
 
 def _one_group(count: Ints, values: pl.Series) -> GroupCounts:

@@ -19,6 +19,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from showthrough.criteria.alpha_k import AlphaKAnonymity
+from showthrough.criteria.l_diversity import FrequencyLDiversity
+from showthrough.criteria.m_uniqueness import MUniqueness
 from showthrough.policy.judging import SLACK
 from showthrough.republishing.nudging import Kin
 from showthrough.republishing.past import Past
@@ -42,12 +45,25 @@ class _Kinds:
     value: Ints  # [pairs]
 
 
-def least_price(past: Past, standing: Standing, kin: Kin, limit: float, *, seconds: float) -> int | None:
-    """Counterfeits and withheld records that any release takes; None where the program is too large or too slow."""
+def largest_share(criteria: Sequence[object]) -> float:
+    """The most that one value may be of a group by these criteria, as far as they say it outright."""
+    frequent = [1 / one.l for one in criteria if isinstance(one, FrequencyLDiversity)]
+    unique = [1 / one.m for one in criteria if isinstance(one, MUniqueness)]
+    alpha = [one.alpha for one in criteria if isinstance(one, AlphaKAnonymity) and one.values is None]
+    return float(min(1.0, *frequent, *unique, *alpha)) if (frequent or unique or alpha) else 1.0
+
+
+def least_price(
+    past: Past, standing: Standing, kin: Kin, limit: float, *, seconds: float, share: float = 1.0
+) -> int | None:
+    """Counterfeits and withheld records that any release takes; None where the program is too large or too slow.
+
+    ``share`` is the most that one value may be of a group.
+    """
     kinds = _kinds(past, standing, kin, limit)
     if kinds.kind.size > _PAIRS:
         return None
-    cost, equal, less = _program(kinds, past, standing, limit)
+    cost, equal, less = _program(kinds, past, standing, limit, share)
     past_rows = _past_rows(kinds, past, cost.size)
     result = linprog(
         cost,
@@ -78,7 +94,7 @@ def _kinds(past: Past, standing: Standing, kin: Kin, limit: float) -> _Kinds:
 
 
 def _program(
-    kinds: _Kinds, past: Past, standing: Standing, limit: float
+    kinds: _Kinds, past: Past, standing: Standing, limit: float, share: float
 ) -> tuple[Reals, tuple[sparse.csr_matrix, Reals], tuple[sparse.csr_matrix, Reals]]:
     """Costs, equations and limits over: published pairs, other pairs, withheld by kind and value, newcomers, fakes."""
     pairs, many, span = kinds.kind.size, kinds.gone.size, past.values.len()
@@ -122,6 +138,16 @@ def _program(
             ),
             (own.size, [(held, out + held, 1.0)], kinds.here[own, what]),
             (span, [(values, fresh_out + values, 1.0)], new),
+            (  # of what is published of each value, and of everything
+                span,
+                [
+                    (what, out + held, -1.0), (values, fresh_out + values, -1.0), (values, fake + values, 1.0),
+                    (np.repeat(values, own.size), out + np.tile(held, span), share),
+                    (np.repeat(values, span), fresh_out + np.tile(values, span), share),
+                    (np.repeat(values, span), fake + np.tile(values, span), -share),
+                ],
+                share * (here.sum() + new.sum()) - kinds.here.sum(axis=0) - new + _ROUNDING,
+            ),
         ],
         cost.size,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from showthrough.republishing.beliefs import Kinds
 from showthrough.republishing.filled import filled
 from showthrough.republishing.group_judging import GroupJudging
 from showthrough.republishing.kinds_apart import KindsApart
-from showthrough.republishing.least_price import least_price
+from showthrough.republishing.least_price import largest_share, least_price
 from showthrough.republishing.nudging import Kin
 from showthrough.republishing.proposal import MOST_HELD, Proposal
 from showthrough.republishing.repairs import merge
@@ -101,7 +101,8 @@ class Lowering:
         assert search.before is not None
         kin = Kin.of(search.guard.past, search.before)
         seconds = min(30.0, SHARE * search.guard.seconds)
-        return least_price(search.guard.past, self.standing, kin, self.limit, seconds=seconds) or 0
+        share = largest_share(search.guard.criteria)
+        return least_price(search.guard.past, self.standing, kin, self.limit, seconds=seconds, share=share) or 0
 
     @cached_property
     def _apart(self) -> KindsApart:

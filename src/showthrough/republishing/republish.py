@@ -13,6 +13,7 @@ import numpy as np
 from showthrough.anonymizers.made import Made
 from showthrough.anonymizers.methods import Groups
 from showthrough.anonymizers.publication import utility_of
+from showthrough.anonymizers.refusals import too_few_values
 from showthrough.anonymizers.remark import Remark
 from showthrough.anonymizers.table import Table
 from showthrough.criteria.l_diversity import FrequencyLDiversity
@@ -26,7 +27,7 @@ from showthrough.release.kinds import KINDS
 from showthrough.release.release import Release
 from showthrough.republishing.guard_terms import Guard
 from showthrough.republishing.guarded import Guarded, guarded, several
-from showthrough.republishing.least_price import least_price
+from showthrough.republishing.least_price import largest_share, least_price
 from showthrough.republishing.located_view import (
     LOOKING,
     MOST,
@@ -107,6 +108,8 @@ class _Making:
 
     def guarded(self, base: Callable[[Table], Groups], began: float) -> Release:
         """What keeps the policy, beside what the base method alone would have published."""
+        if (problem := too_few_values(self.past.values, self.choices.criteria)) is not None:
+            raise problem
         alone = _proposed(base, self.table)
         guard = _guard(self.table, self.past, self.choices, self.publish)
         outcome = guarded(replace(guard, grouped=lambda some: _proposed(base, some)), alone)
@@ -155,7 +158,8 @@ class _Making:
             return []
         standing = Standing.of(self.table, self.past, outcome.before)
         kin = Kin.of(self.past, outcome.before)
-        found = least_price(self.past, standing, kin, limit, seconds=min(30.0, self.choices.seconds))
+        share, seconds = largest_share(self.choices.criteria), min(30.0, self.choices.seconds)
+        found = least_price(self.past, standing, kin, limit, seconds=seconds, share=share)
         if found is None:
             return []
         noun = "{least:counterfeit or withheld record|counterfeits or withheld records}"
