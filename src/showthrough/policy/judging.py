@@ -266,6 +266,26 @@ def as_text(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("id").cast(pl.String), part.alias("part"), pl.col("value").cast(pl.String))
 
 
+class Exposed(frozenset[str]):
+    """Ids of persons whom no limit counts any more; ``excluded`` are others whose ruled out values alone do not count.
+
+    Who has a value ruled out can still be kept from a likelier one.
+    """
+
+    excluded: frozenset[str]
+
+    def __new__(cls, ids: Collection[str] = (), excluded: Collection[str] = ()) -> Exposed:
+        """Both sets; who is in both is exposed to everything."""
+        made = super().__new__(cls, ids)
+        made.excluded = frozenset(excluded) - made
+        return made
+
+    @property
+    def everybody(self) -> frozenset[str]:
+        """Who is exposed to any limit."""
+        return frozenset(self) | self.excluded
+
+
 def others(frame: pl.DataFrame, exposed: Collection[str]) -> pl.DataFrame:
     """Without the rows of some persons."""
     if not exposed:

@@ -16,6 +16,7 @@ from showthrough.inference.believed import believed
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import (
     SLACK,
+    Exposed,
     Judged,
     Known,
     as_text,
@@ -150,7 +151,7 @@ class Policy:
         the limit is fine, a lower end over it is not, everything else is open. Who is undecided, tied to a guess at
         who changed, or in releases that contradict each other may be over a limit but is never fine.
         Persons whose ids are in ``exposed``, and those whose value the reader is said to know, do not count, neither
-        for a limit nor for a number of facts.
+        for a limit nor for a number of facts; those ``excluded`` of an `Exposed` not for ``impossible``.
         """
         budget = self.seconds if seconds is None else seconds
         facts = None
@@ -165,7 +166,7 @@ class Policy:
 
     def over_limit(self, post: Posterior, before: Posterior | None = None, *, exposed: Collection[str] = ()) -> Flags:
         """Persons who are or may be over a limit, in the order of ``post.ids``; whole values aside, for a search."""
-        ids, exposed = post.ids.cast(pl.String), {*exposed, *post.reader.known_before}
+        ids, nobody = post.ids.cast(pl.String), {*exposed, *post.reader.known_before}
         few = self.max_posterior is None or not self.over_posterior
         plain = few and not any(
             (
@@ -188,8 +189,8 @@ class Policy:
                 facts = others(texted(post.proven()), exposed)
             breaches, open_ones = self._merged(post, before, facts, exposed, 0.0)
             over = ids.is_in(pl.concat([breaches["id"], open_ones["id"]]).unique().implode()).to_numpy().copy()
-        if exposed:
-            over &= ~ids.is_in(pl.Series(sorted(exposed), dtype=pl.String).implode()).to_numpy()
+        if nobody:
+            over &= ~ids.is_in(pl.Series(sorted(nobody), dtype=pl.String).implode()).to_numpy()
         return over
 
     def judged(
@@ -211,15 +212,18 @@ class Policy:
         self, known: Known, before: Known | None, facts: pl.DataFrame | None, exposed: Collection[str]
     ) -> dict[str, Judged]:
         """The same of one answer."""
+        excluded = exposed.excluded if isinstance(exposed, Exposed) else ()
         exposed = {*exposed, *known.posterior.reader.known_before}
         facts = None if facts is None else others(facts, exposed)
         found: dict[str, Judged] = {}
         if self.max_posterior is not None:
             found["max_posterior"] = self._by_posterior(known, exposed)
         if facts is not None:
-            for fact, most in (("certain", self.certain), ("impossible", self.impossible)):
-                if most is not None:
-                    found[fact] = by_fact(facts, fact, most, known, exposed)
+            if self.certain is not None:
+                found["certain"] = by_fact(facts, "certain", self.certain, known, exposed)
+            if self.impossible is not None:
+                besides = {*exposed, *excluded}
+                found["impossible"] = by_fact(others(facts, besides), "impossible", self.impossible, known, besides)
         if self.max_gain is not None:
             none = Judged(nothing_over(), nobody_open())
             gained = none if before is None else by_gain(known.pairs, before.pairs, self.max_gain)

@@ -20,7 +20,7 @@ import polars as pl
 from showthrough.anonymizers.remark import Remark
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.judging import SLACK
+from showthrough.policy.judging import SLACK, Exposed
 from showthrough.policy.policy import Review
 from showthrough.release.release import Release
 from showthrough.republishing.brought_under import Settling
@@ -52,7 +52,7 @@ class Guarded:
     review: Review
     posterior: Posterior
     steps: tuple[Remark, ...]
-    exposed: tuple[str, ...]  # ids that earlier releases expose
+    exposed: Exposed  # ids of whom earlier releases expose
     told_more: int = 0  # how many of those this release makes more certain
     before: Posterior | None = None
     front: tuple[tuple[int, Proposal], ...] = ()  # of a best effort: persons over a limit, and with what
@@ -226,20 +226,18 @@ def _final(search: Search, one: Acceptable, *, strict: bool = True) -> Guarded |
         search.last = review
         return None
     more = _told_more(before, posterior, exposed)
-    return Guarded(
-        release, one.proposal, review, posterior, one.steps, tuple(sorted(exposed)), told_more=more, before=before
-    )
+    return Guarded(release, one.proposal, review, posterior, one.steps, exposed, told_more=more, before=before)
 
 
-def _exposed(guard: Guard, before: Posterior | None) -> set[str]:
+def _exposed(guard: Guard, before: Posterior | None) -> Exposed:
     """Whom the history alone puts over a limit: nothing can be undone for them."""
     ids = exposed_by(before, guard.policy)
-    if before is not None and ids and guard.exposed == "refuse":
-        raise exposing(before, guard.policy, ids)
+    if before is not None and ids.everybody and guard.exposed == "refuse":
+        raise exposing(before, guard.policy, ids.everybody)
     return ids
 
 
-def _told_more(before: Posterior | None, after: Posterior, exposed: set[str]) -> int:
+def _told_more(before: Posterior | None, after: Posterior, exposed: Exposed) -> int:
     """How many exposed persons have a likelier value now."""
     if before is None or not exposed:
         return 0

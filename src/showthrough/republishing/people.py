@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 from showthrough.anonymizers.table import Table
 from showthrough.errors import PolicyError
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.judging import SLACK
+from showthrough.policy.judging import SLACK, Exposed
 from showthrough.policy.policy import Policy
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
@@ -36,7 +37,7 @@ class People:
         """How many are."""
         return int(self.over.sum())
 
-    def without(self, exposed: set[str]) -> People:
+    def without(self, exposed: Collection[str]) -> People:
         """The same without those for whom nothing can be undone."""
         if not exposed:
             return self
@@ -51,7 +52,7 @@ class Rough:
     off: float
     suspects: pl.Series
 
-    def over(self, policy: Policy, post: Posterior, before: Posterior | None, exposed: set[str]) -> Flags:
+    def over(self, policy: Policy, post: Posterior, before: Posterior | None, exposed: Exposed) -> Flags:
         """[persons] who is over a limit by more than that; of those who were, who may be."""
         limit = policy.max_posterior
         if limit is None:
@@ -87,12 +88,14 @@ def over_by_sets(table: Table, past: Past, proposal: Proposal, before: Posterior
     return People(ids, over)
 
 
-def exposed_by(before: Posterior | None, policy: Policy) -> set[str]:
+def exposed_by(before: Posterior | None, policy: Policy) -> Exposed:
     """Whom a history alone puts over a limit that is about more than the newest release."""
     lasting = (policy.max_posterior, policy.certain, policy.impossible, policy.proximity)
     if before is None or all(limit is None for limit in lasting):
-        return set()
-    return set(replace(policy, max_gain=None).review(before).breaches["id"])
+        return Exposed()
+    breaches = replace(policy, max_gain=None).review(before).breaches
+    excluded = pl.col("limit") == "impossible"
+    return Exposed(breaches.filter(~excluded)["id"], breaches.filter(excluded)["id"])
 
 
 def once_beside(past: Past, ids: pl.Series) -> pl.Series:

@@ -12,7 +12,7 @@ import polars as pl
 from showthrough.errors import PolicyError
 from showthrough.inference.posterior import Posterior
 from showthrough.numerals import number_of
-from showthrough.policy.judging import SLACK
+from showthrough.policy.judging import SLACK, Exposed
 from showthrough.policy.phrases import are, people, were
 from showthrough.policy.policy import Policy, Review
 from showthrough.republishing.figures import certain
@@ -45,7 +45,7 @@ def refused(search: Search, held: Proposal | None) -> PolicyError:
     parts = ["No release of this table was found that keeps the policy.", _tried(search)]
     if search.contradicted:
         parts.append("The table contradicts what earlier releases say of it: values must have changed.")
-    if number := len(search.exposed):
+    if number := len(search.exposed.everybody):
         parts.append(f"{people(number)} {were(number)} exposed by earlier releases already.")
     leaks = search.leaks.unique(maintain_order=True)
     if leaks.len():
@@ -158,7 +158,7 @@ def _price(held: Proposal) -> str:
     return f"{number_of(held.held, 'record')} held back{fakes}"
 
 
-def _reviewed(search: Search, policy: Policy, post: Posterior, exposed: set[str]) -> Review:
+def _reviewed(search: Search, policy: Policy, post: Posterior, exposed: Exposed) -> Review:
     return policy.review(post, search.before, exposed=exposed)
 
 

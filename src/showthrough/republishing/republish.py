@@ -139,7 +139,7 @@ class _Making:
         if proposal is not outcome.proposal:
             review, posterior = self.reviewed(proposal, outcome)
             outcome = replace(outcome, release=release, proposal=proposal, review=review, posterior=posterior)
-        return self.done(release, proposal, told, began, exposed=outcome.exposed, guard=outcome)
+        return self.done(release, proposal, told, began, exposed=sorted(outcome.exposed.everybody), guard=outcome)
 
     def tried(self, persons: int, proposal: Proposal) -> Remark:
         """What an attempt of a best effort costs, and how many it leaves over a limit."""
@@ -330,15 +330,15 @@ def _verdict(outcome: Guarded) -> Remark:
     if not outcome.review.holds:
         over = outcome.review.breaches["id"].n_unique()
         words = "The policy does not hold: {over:person is|persons are} over a limit."
-        return Remark.of("verdict", words, over=over, exposed=len(outcome.exposed))
-    if outcome.exposed:
+        return Remark.of("verdict", words, over=over, exposed=len(outcome.exposed.everybody))
+    if outcome.exposed.everybody:
         more = "; this release tells more of {told_more} of them" if outcome.told_more else ""
         words = f"The policy holds for everybody but {{exposed:person|persons}} whom earlier releases expose{more}: "
         words += "{certificate}."
     return Remark.of(
         "verdict",
         words,
-        exposed=len(outcome.exposed),
+        exposed=len(outcome.exposed.everybody),
         told_more=outcome.told_more,
         certificate=str(outcome.posterior.certificate),
     )
