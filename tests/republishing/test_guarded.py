@@ -223,7 +223,7 @@ def test_time_is_blamed_only_where_it_ended_the_search(monkeypatch):
     for late in (False, True):
         monkeypatch.setattr(Search, "late", property(lambda _, late=late: late))
         with pytest.raises(PolicyError) as problem:
-            guard(table, [], Policy(max_posterior=0.5), hold_back=True)
+            guard(table, [], Policy(max_posterior=0.5), method="mondrian", criteria=[KAnonymity(2)], hold_back=True)
         told = str(problem.value)
         assert ("ended the search" in told) == ("More time may find one" in told) == late
         assert ("came to its end" in told) == ("More time would not change that" in told) == (not late)
