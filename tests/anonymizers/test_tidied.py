@@ -82,3 +82,12 @@ def test_whole_counts_keep_their_total(counts):
     assert made.sum() == round(float(given_counts.sum()))
     assert (np.abs(made - given_counts) < 1 + 1e-9).all()
     assert (made >= 0).all()
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-12, -1e-12, 1e-9, -1e-9])
+@pytest.mark.parametrize("total", [2.5, 3.5, 366.5, 7.0])
+def test_tables_that_agree_on_a_total_agree_on_its_rounding(total, off):
+    """A half was rounded by its last digit, so that tables of the same persons had different whole totals."""
+    one = np.array([total / 4 + off, 3 * total / 4])
+    assert tidied.whole(one).sum() == np.floor(total + 0.5)
+    assert np.abs(tidied.whole(one) - one).max() < 1 + 1e-6

@@ -10,6 +10,7 @@ and all others give up the same for it. *Whole* counts keep the total, too: the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain, combinations
 
@@ -18,6 +19,7 @@ import numpy as np
 from showthrough.table.arrays import Ints, Reals
 
 Axes = tuple[str, ...]
+_ALIKE = 1e-6  # persons by which totals that are meant to be the same may differ
 
 
 def consistent(tables: Mapping[Axes, Reals], variance: Mapping[Axes, float]) -> dict[Axes, Reals]:
@@ -49,10 +51,13 @@ def nonnegative(counts: Reals) -> Reals:
 
 
 def whole(counts: Reals) -> Ints:
-    """Whole counts of the same total, rounded: the largest remainders go up."""
+    """Whole counts of the same total, rounded: the largest remainders go up.
+
+    Tables that agree on a total of a half more than a whole number agree on how it is rounded, whatever the last digit.
+    """
     flat = counts.ravel().astype(np.float64)
     low = np.floor(flat)
-    more = round(float(flat.sum())) - int(low.sum())
+    more = math.floor(float(flat.sum()) + 0.5 + _ALIKE) - int(low.sum())
     order = np.argsort(low - flat, kind="stable")
     low[order[: max(0, more)]] += 1
     return low.astype(np.int64).reshape(counts.shape)
