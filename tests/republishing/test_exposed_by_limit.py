@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from showthrough import FrequencyLDiversity, Policy, Release, anonymize, infer
-from showthrough.policy.judging import Exposed
+from showthrough.policy.judging import ExposedPersons
 from showthrough.republishing.people import exposed_by
 
 LIMITS = Policy(max_posterior=0.7, impossible=0)
@@ -24,11 +24,11 @@ PAST = [released("R1", ("abz", "xyz"), ("cdw", "xyz")), released("R2", ("ab", "x
 
 
 def test_exposed_to_all_limits_or_to_one():
-    exposed = Exposed("ab", "bc")
+    exposed = ExposedPersons("ab", "bc")
     assert (set(exposed), set(exposed.excluded), exposed.everybody) == (set("ab"), {"c"}, frozenset("abc"))
     again = pickle.loads(pickle.dumps(exposed))
     assert (again, again.excluded) == (exposed, exposed.excluded)
-    assert not Exposed().everybody
+    assert not ExposedPersons().everybody
 
 
 def test_what_the_past_exposes_whom_to():
@@ -43,7 +43,7 @@ def test_what_the_past_exposes_whom_to():
 def test_whoever_has_a_value_ruled_out_still_counts_for_other_limits(group, over):
     before = infer(PAST)
     after = infer([*PAST, released("R3", group)])
-    for exposed in (exposed_by(before, LIMITS), Exposed((), "abz")):
+    for exposed in (exposed_by(before, LIMITS), ExposedPersons((), "abz")):
         review = LIMITS.review(after, before, exposed=exposed)
         assert over <= set(review.breaches["id"])
         flagged = after.ids.filter(pl.Series(LIMITS.over_limit(after, before, exposed=exposed)))

@@ -266,7 +266,7 @@ def as_text(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("id").cast(pl.String), part.alias("part"), pl.col("value").cast(pl.String))
 
 
-class Exposed(frozenset[str]):
+class ExposedPersons(frozenset[str]):
     """Ids of persons whom no limit counts any more; ``excluded`` are others whose ruled out values alone do not count.
 
     Who has a value ruled out can still be kept from a likelier one.
@@ -274,7 +274,7 @@ class Exposed(frozenset[str]):
 
     excluded: frozenset[str]
 
-    def __new__(cls, ids: Collection[str] = (), excluded: Collection[str] = ()) -> Exposed:
+    def __new__(cls, ids: Collection[str] = (), excluded: Collection[str] = ()) -> ExposedPersons:
         """Both sets; who is in both is exposed to everything."""
         made = super().__new__(cls, ids)
         made.excluded = frozenset(excluded) - made

@@ -16,7 +16,7 @@ from showthrough.inference.believed import believed
 from showthrough.inference.posterior import Posterior
 from showthrough.policy.judging import (
     SLACK,
-    Exposed,
+    ExposedPersons,
     Judged,
     Known,
     as_text,
@@ -151,7 +151,7 @@ class Policy:
         the limit is fine, a lower end over it is not, everything else is open. Who is undecided, tied to a guess at
         who changed, or in releases that contradict each other may be over a limit but is never fine.
         Persons whose ids are in ``exposed``, and those whose value the reader is said to know, do not count, neither
-        for a limit nor for a number of facts; those ``excluded`` of an `Exposed` not for ``impossible``.
+        for a limit nor for a number of facts; those ``excluded`` of an `ExposedPersons` not for ``impossible``.
         """
         budget = self.seconds if seconds is None else seconds
         facts = None
@@ -212,7 +212,7 @@ class Policy:
         self, known: Known, before: Known | None, facts: pl.DataFrame | None, exposed: Collection[str]
     ) -> dict[str, Judged]:
         """The same of one answer."""
-        excluded = exposed.excluded if isinstance(exposed, Exposed) else ()
+        excluded = exposed.excluded if isinstance(exposed, ExposedPersons) else ()
         exposed = {*exposed, *known.posterior.reader.known_before}
         facts = None if facts is None else others(facts, exposed)
         found: dict[str, Judged] = {}

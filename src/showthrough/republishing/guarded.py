@@ -20,7 +20,7 @@ import polars as pl
 from showthrough.anonymizers.remark import Remark
 from showthrough.errors import InputError, NotConvergedError
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.judging import SLACK, Exposed
+from showthrough.policy.judging import SLACK, ExposedPersons
 from showthrough.policy.policy import Review
 from showthrough.release.release import Release
 from showthrough.republishing.brought_under import Settling
@@ -52,7 +52,7 @@ class Guarded:
     review: Review
     posterior: Posterior
     steps: tuple[Remark, ...]
-    exposed: Exposed  # ids of whom earlier releases expose
+    exposed: ExposedPersons  # ids of whom earlier releases expose
     told_more: int = 0  # how many of those this release makes more certain
     before: Posterior | None = None
     front: tuple[tuple[int, Proposal], ...] = ()  # of a best effort: persons over a limit, and with what
@@ -229,7 +229,7 @@ def _final(search: Search, one: Acceptable, *, strict: bool = True) -> Guarded |
     return Guarded(release, one.proposal, review, posterior, one.steps, exposed, told_more=more, before=before)
 
 
-def _exposed(guard: Guard, before: Posterior | None) -> Exposed:
+def _exposed(guard: Guard, before: Posterior | None) -> ExposedPersons:
     """Whom the history alone puts over a limit: nothing can be undone for them."""
     ids = exposed_by(before, guard.policy)
     if before is not None and ids.everybody and guard.exposed == "refuse":
@@ -237,7 +237,7 @@ def _exposed(guard: Guard, before: Posterior | None) -> Exposed:
     return ids
 
 
-def _told_more(before: Posterior | None, after: Posterior, exposed: Exposed) -> int:
+def _told_more(before: Posterior | None, after: Posterior, exposed: ExposedPersons) -> int:
     """How many exposed persons have a likelier value now."""
     if before is None or not exposed:
         return 0

@@ -11,7 +11,7 @@ import polars as pl
 from showthrough.anonymizers.table import Table
 from showthrough.errors import PolicyError
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.judging import SLACK, Exposed
+from showthrough.policy.judging import SLACK, ExposedPersons
 from showthrough.policy.policy import Policy
 from showthrough.republishing.past import Past
 from showthrough.republishing.proposal import Proposal
@@ -52,7 +52,7 @@ class Rough:
     off: float
     suspects: pl.Series
 
-    def over(self, policy: Policy, post: Posterior, before: Posterior | None, exposed: Exposed) -> Flags:
+    def over(self, policy: Policy, post: Posterior, before: Posterior | None, exposed: ExposedPersons) -> Flags:
         """[persons] who is over a limit by more than that; of those who were, who may be."""
         limit = policy.max_posterior
         if limit is None:
@@ -88,14 +88,14 @@ def over_by_sets(table: Table, past: Past, proposal: Proposal, before: Posterior
     return People(ids, over)
 
 
-def exposed_by(before: Posterior | None, policy: Policy) -> Exposed:
+def exposed_by(before: Posterior | None, policy: Policy) -> ExposedPersons:
     """Whom a history alone puts over a limit that is about more than the newest release."""
     lasting = (policy.max_posterior, policy.certain, policy.impossible, policy.proximity)
     if before is None or all(limit is None for limit in lasting):
-        return Exposed()
+        return ExposedPersons()
     breaches = replace(policy, max_gain=None).review(before).breaches
     excluded = pl.col("limit") == "impossible"
-    return Exposed(breaches.filter(~excluded)["id"], breaches.filter(excluded)["id"])
+    return ExposedPersons(breaches.filter(~excluded)["id"], breaches.filter(excluded)["id"])
 
 
 def once_beside(past: Past, ids: pl.Series) -> pl.Series:

@@ -12,7 +12,7 @@ import polars as pl
 from showthrough.errors import PolicyError
 from showthrough.inference.posterior import Posterior
 from showthrough.numerals import number_of
-from showthrough.policy.judging import SLACK, Exposed
+from showthrough.policy.judging import SLACK, ExposedPersons
 from showthrough.policy.phrases import are, people, were
 from showthrough.policy.policy import Policy, Review
 from showthrough.republishing.figures import certain
@@ -158,7 +158,7 @@ def _price(held: Proposal) -> str:
     return f"{number_of(held.held, 'record')} held back{fakes}"
 
 
-def _reviewed(search: Search, policy: Policy, post: Posterior, exposed: Exposed) -> Review:
+def _reviewed(search: Search, policy: Policy, post: Posterior, exposed: ExposedPersons) -> Review:
     return policy.review(post, search.before, exposed=exposed)
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from showthrough.anonymizers.remark import Remark
 from showthrough.errors import ContradictionError, NotConvergedError
 from showthrough.inference.posterior import Posterior
-from showthrough.policy.judging import Exposed
+from showthrough.policy.judging import ExposedPersons
 from showthrough.policy.policy import Review
 from showthrough.republishing.drafts import Drafts
 from showthrough.republishing.filled import filled
@@ -56,7 +56,7 @@ class Search:
 
     guard: Guard
     before: Posterior | None
-    exposed: Exposed
+    exposed: ExposedPersons
     deadline: float
     found: list[Acceptable] = field(default_factory=list)
     contradicted: bool = False
