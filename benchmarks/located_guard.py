@@ -49,17 +49,21 @@ def main() -> None:
     ]  # fmt: skip
     table = prepare(every[2], shape=Shape(), **roles)  # type: ignore[arg-type]
     past = Past.of(table, history)
+    began = time.process_time()
     before = located_view(table, history, 1 / given.l, past=past)
-    print(json.dumps({"release": "the first two", "over": before.over, "why not": before.reason}), flush=True)
+    first = {"release": "the first two", "over": before.over, "why not": before.reason}
+    print(json.dumps(first | {"inference cpu": round(time.process_time() - began, 1)}), flush=True)
 
     def told(what: str, release: Release, cpu: float) -> None:
+        began = time.process_time()
         seen = located_view(table, [*history, release], 1 / given.l, past=past).beyond(before)
+        read = time.process_time() - began
         remarks = release.made.remarks
         error = next((r.figures.get("query_error") for r in remarks if "query_error" in r.figures), None)
         found = {
             "release": what, "newly over": seen.new, "why not": seen.reason, "groups": release.labels.len(),
             "withheld": release.made.suppressed, "counterfeits": release.made.counterfeits, "query error": error,
-            "cpu": round(cpu, 1), "GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
+            "cpu": round(cpu, 1), "inference cpu": round(read, 1), "GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
         }  # fmt: skip
         print(json.dumps(found), flush=True)
 

@@ -35,10 +35,8 @@ _LITTLE = 2000  # variables
 _GAIN = 0.5  # of the gap that is left: a correction that leaves more is the last
 _ASTRAY = 30  # Newton steps without a find before asking anew which ends of ranges are reached
 _ANOTHER = 2.0  # times what it took to come to an answer again, that have to be left to try for a better one
-_SLOWLY, _STUCK = (
-    0.02,
-    4,
-)  # of what is doubtful, proven from answer to answer; so often is enough where systems are hard
+_SLOWLY = 0.02  # of what is doubtful, proven from answer to answer
+_STUCK = 4  # answers in a row with so little proven, which are enough where systems are hard
 _PROGRAMS = 6.0  # seconds for programs that make proofs of directions
 
 
